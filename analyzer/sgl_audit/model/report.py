@@ -1,0 +1,179 @@
+"""What reports are made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sgl_audit.model.facts import Facts, Scalar
+from sgl_audit.model.resolution import Assumption, Case
+from sgl_audit.model.source import Diagnostic, Place, SourceInfo
+
+
+class Severity(StrEnum):
+    """How bad it is. ERROR: refused, crash or wrong output; WARNING: likely trap; NOTE: worth knowing."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Verdict(StrEnum):
+    """What is known of one option value on one capability."""
+
+    WORKS = "works"
+    REFUSED = "refused"
+    NO_KERNEL = "no kernel"
+    WRONG = "wrong results reported"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Source lines around a place; `first` is the number of the first line."""
+
+    place: Place
+    first: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChainLink:
+    """One place in the chain of a finding, with what happens there."""
+
+    text: str
+    place: Place | None = None
+    excerpt: Excerpt | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One rule applied at one place.
+
+    Attributes:
+        rule: "SGA101".
+        capabilities: names on which it holds, sorted as in CAPABILITIES.
+        option: option concerned, or None.
+        value: value concerned, as text, or None.
+        when: further condition ("hybrid GDN models"), or "".
+        remedy: what to set instead, as flags where possible, or "" when nothing helps.
+        fingerprint: stable over line moves.
+    """
+
+    rule: str
+    severity: Severity
+    title: str
+    message: str
+    capabilities: tuple[str, ...]
+    place: Place
+    option: str | None = None
+    value: str | None = None
+    when: str = ""
+    remedy: str = ""
+    chain: tuple[ChainLink, ...] = ()
+    fingerprint: str = ""
+
+
+class ChoiceState(StrEnum):
+    """What a capability makes of one choice."""
+
+    DEFAULT = "default"
+    AUTOMATIC = "automatic"
+    FLAG = "by flag only"
+    REFUSED = "refused"
+    CONDITIONAL = "refused under a condition"
+    UNREACHABLE = "reachable nowhere"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceCell:
+    """One choice of one option on one capability, and why."""
+
+    option: str
+    choice: Scalar
+    capability: str
+    state: ChoiceState
+    why: str = ""
+    places: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OptionBehaviour:
+    """What one option is on one capability with nothing set.
+
+    Attributes:
+        default: the declared default, as text.
+        becomes: cases under conditions; one case with guard "always" where nothing else matters.
+        undecided: True where nobody decides and the default (`auto`) survives to run time.
+        why: one line for the reader.
+    """
+
+    option: str
+    capability: str
+    default: str
+    becomes: tuple[Case, ...]
+    undecided: bool = False
+    why: str = ""
+    places: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyRow:
+    """One model family on one capability with nothing set.
+
+    Attributes:
+        family: how the family is named ("Qwen3_5MoeForConditionalGeneration NVFP4").
+        values: option name -> resolved text, in report order.
+        outcome: "ok", "refused" or "unknown".
+        why: refusal or reason.
+    """
+
+    family: str
+    architecture: str
+    quantization: str
+    capability: str
+    outcome: str
+    values: tuple[tuple[str, str], ...] = ()
+    why: str = ""
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The honesty numbers: understood / total."""
+
+    gates_understood: int
+    gates_total: int
+    decisions_understood: int
+    decisions_total: int
+    not_understood: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """The flags to pass on one capability for one family, with the reason of each."""
+
+    capability: str
+    family: str
+    flags: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
+    safe: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The whole answer of one audit."""
+
+    source: SourceInfo
+    tool_version: str
+    capabilities: tuple[str, ...]
+    facts: Facts
+    behaviours: tuple[OptionBehaviour, ...]
+    cells: tuple[ChoiceCell, ...]
+    families: tuple[FamilyRow, ...]
+    findings: tuple[Finding, ...]
+    advice: tuple[Advice, ...]
+    assumptions: tuple[Assumption, ...]
+    coverage: Coverage
+    diagnostics: tuple[Diagnostic, ...] = ()
