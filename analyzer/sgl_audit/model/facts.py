@@ -176,7 +176,8 @@ class Decision:
 
     Attributes:
         option: option or local name that is set.
-        value: source text of the value; `literal` its value where it is a plain constant or enum member.
+        value: source text of the value.
+        literal: its value where it is a plain constant or an enum member.
         guard: condition under which the place is reached, inside its function.
         function: qualified name of the enclosing function, or "<module>".
         understood: whether every machine test in the guard was understood.

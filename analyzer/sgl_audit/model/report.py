@@ -11,7 +11,7 @@ from sgl_audit.model.source import Diagnostic, Place, SourceInfo
 
 
 class Severity(StrEnum):
-    """How bad it is. ERROR: refused, crash or wrong output; WARNING: likely trap; NOTE: worth knowing."""
+    """How bad it is: refusal, crash or wrong output; a likely trap; worth knowing."""
 
     ERROR = "error"
     WARNING = "warning"
