@@ -124,6 +124,8 @@ class FamilyRow:
 
     Attributes:
         family: how the family is named ("Qwen3_5MoeForConditionalGeneration NVFP4").
+        group: what the first screen calls it together with its like ("NVFP4 MoE"), or "".
+        findings: fingerprints of the findings that hold for this family with nothing set.
         values: option name -> resolved text, in report order.
         outcome: "ok", "refused" or "unknown".
         why: refusal or reason.
@@ -137,6 +139,8 @@ class FamilyRow:
     values: tuple[tuple[str, str], ...] = ()
     why: str = ""
     place: Place | None = None
+    group: str = ""
+    findings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +156,14 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The flags to pass on one capability for one family, with the reason of each."""
+    """The flags to pass on one capability for one family, with the reason of each.
+
+    Attributes:
+        family: a `FamilyRow.family`, or a group of them.
+        flags: what to add to the command; empty where nothing is needed or nothing helps.
+        safe: True where the family works with these flags (with none: by default), False where
+            it does not even so, None where that is not known.
+    """
 
     capability: str
     family: str
@@ -177,3 +188,59 @@ class Audit:
     assumptions: tuple[Assumption, ...]
     coverage: Coverage
     diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShowRow:
+    """One row of a section, with the place it comes from."""
+
+    cells: tuple[str, ...]
+    place: Place | None = None
+    excerpt: Excerpt | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShowSection:
+    """One part of a page: rows under a heading. `empty` is said where there are no rows."""
+
+    heading: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[ShowRow, ...] = ()
+    empty: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShowPage:
+    """Everything about one name.
+
+    Attributes:
+        name: "moe_runner_backend".
+        kind: "option", "choice", "gate", "enum", "environment variable".
+        summary: one line, or "".
+        place: where it is defined, or None.
+    """
+
+    name: str
+    kind: str
+    summary: str
+    sections: tuple[ShowSection, ...]
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleExample:
+    """A mini-tree that a rule accepts (`valid`) or reports: file path and text, in order."""
+
+    files: tuple[tuple[str, str], ...]
+    valid: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RuleDoc:
+    """What a rule says of itself. `description` is its docstring, dedented."""
+
+    id: str
+    severity: Severity
+    title: str
+    description: str = ""
+    examples: tuple[RuleExample, ...] = ()
