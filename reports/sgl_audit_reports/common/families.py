@@ -1,0 +1,159 @@
+"""What the default of each model family comes to, in few words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sgl_audit.model.report import Advice, Audit, FamilyRow, Severity
+from sgl_audit_reports.common.findings import touches_default
+from sgl_audit_reports.common.text import unique, visible
+
+
+class Standing(StrEnum):
+    """What is known of a launch with nothing set."""
+
+    NOT_SAFE = "not safe by default"
+    SAFE = "safe by default"
+    NO_FAULT = "no fault found"
+    UNKNOWN = "unknown"
+
+
+STANDINGS: tuple[Standing, ...] = tuple(Standing)
+
+
+@dataclass(frozen=True, slots=True)
+class AdviceBlock:
+    """One set of flags and the families that need it."""
+
+    families: tuple[str, ...]
+    flags: tuple[str, ...]
+    reasons: tuple[str, ...]
+    safe: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """Who stands alike: families or options with the capabilities on which they do."""
+
+    standing: Standing
+    subjects: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityOverview:
+    """The answer for one capability: who stands how, and what to pass."""
+
+    capability: str
+    standing: Standing
+    subjects: tuple[tuple[Standing, tuple[str, ...]], ...]
+    advice: tuple[AdviceBlock, ...]
+
+    def of(self, standing: Standing) -> tuple[str, ...]:
+        """The families or options of that standing."""
+        return next((names for key, names in self.subjects if key is standing), ())
+
+
+def group_of(row: FamilyRow) -> str:
+    """What the first screen calls the family."""
+    return visible(row.group or row.quantization or row.architecture)
+
+
+def standing_of(row: FamilyRow, advice: Sequence[Advice], errors: frozenset[str]) -> Standing:
+    """Three-valued and careful: accepted alone is not safe."""
+    own = [item for item in advice if item.family in (row.family, row.group)]
+    if row.outcome == "refused" or errors & set(row.findings) or any(a.flags for a in own):
+        return Standing.NOT_SAFE
+    if any(item.safe is False for item in own):
+        return Standing.NOT_SAFE
+    if row.outcome != "ok":
+        return Standing.UNKNOWN
+    return Standing.SAFE if any(item.safe for item in own) else Standing.NO_FAULT
+
+
+def capability_overview(audit: Audit, capability: str) -> CapabilityOverview:
+    """Everything the first screen says of one capability."""
+    rows = [row for row in audit.families if row.capability == capability]
+    advice = [item for item in audit.advice if item.capability == capability]
+    errors = frozenset(f.fingerprint for f in audit.findings if f.severity is Severity.ERROR)
+    standings = [(row, standing_of(row, advice, errors)) for row in rows]
+    named = {standing: _group_names(standings, standing) for standing in STANDINGS}
+    attributed = {fingerprint for row in audit.families for fingerprint in row.findings}
+    named[Standing.NOT_SAFE] = unique(
+        [*named[Standing.NOT_SAFE], *_loose_subjects(audit, capability, attributed)]
+    )
+    return CapabilityOverview(
+        capability,
+        _overall(named, bool(rows)),
+        tuple((standing, names) for standing, names in named.items() if names),
+        _advice_blocks(advice, {row.family: group_of(row) for row in rows}),
+    )
+
+
+def standings(overviews: Sequence[CapabilityOverview]) -> tuple[Standings, ...]:
+    """The answers of several capabilities, turned round: worst first, equal ones together."""
+    result = []
+    for standing in STANDINGS:
+        where: dict[str, list[str]] = {}
+        for item in overviews:
+            for name in item.of(standing):
+                where.setdefault(name, []).append(item.capability)
+        merged: dict[tuple[str, ...], list[str]] = {}
+        for name, capabilities in where.items():
+            merged.setdefault(tuple(capabilities), []).append(name)
+        if merged:
+            pairs = tuple((tuple(names), on) for on, names in merged.items())
+            result.append(Standings(standing, pairs))
+    return tuple(result)
+
+
+def _overall(named: dict[Standing, tuple[str, ...]], computed: bool) -> Standing:
+    if named[Standing.NOT_SAFE]:
+        return Standing.NOT_SAFE
+    if named[Standing.UNKNOWN] or not computed:
+        return Standing.UNKNOWN
+    return Standing.NO_FAULT if named[Standing.NO_FAULT] else Standing.SAFE
+
+
+def _group_names(
+    standings: Iterable[tuple[FamilyRow, Standing]], wanted: Standing
+) -> tuple[str, ...]:
+    totals: dict[str, int] = {}
+    counts: dict[str, int] = {}
+    for row, standing in standings:
+        group = group_of(row)
+        totals[group] = totals.get(group, 0) + 1
+        if standing is wanted:
+            counts[group] = counts.get(group, 0) + 1
+    return tuple(
+        group if count == totals[group] else f"{group} ({count} of {totals[group]})"
+        for group, count in counts.items()
+    )
+
+
+def _loose_subjects(audit: Audit, capability: str, attributed: set[str]) -> Iterable[str]:
+    # An error that no family row claims must not vanish from the answer.
+    for finding in audit.findings:
+        if finding.severity is not Severity.ERROR or finding.fingerprint in attributed:
+            continue
+        if touches_default(audit, finding, capability):
+            yield visible(finding.when or finding.option or finding.title)
+
+
+def _advice_blocks(advice: Iterable[Advice], groups: dict[str, str]) -> tuple[AdviceBlock, ...]:
+    merged: dict[tuple[str, ...], list[Advice]] = {}
+    for item in advice:
+        if item.flags or item.safe is False:
+            merged.setdefault(item.flags, []).append(item)
+    blocks = [
+        AdviceBlock(
+            unique(groups.get(item.family, visible(item.family)) for item in items),
+            flags,
+            unique(reason for item in items for reason in item.reasons),
+            None if any(item.safe is None for item in items) else all(i.safe for i in items),
+        )
+        for flags, items in merged.items()
+    ]
+    # Flags to copy come before the places where nothing is known to help.
+    return tuple(sorted(blocks, key=lambda block: (not block.flags, -len(block.families))))

@@ -1,0 +1,76 @@
+"""One launch's resolution as a JSON value: one line of `resolve --format jsonl`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sgl_audit.model.facts import JsonValue
+from sgl_audit.model.resolution import Refusal, Resolution, ResolvedValue, Step
+from sgl_audit_reports.json.encode import (
+    JsonObject,
+    assumption_json,
+    case_json,
+    maybe_place,
+    plain,
+    strings,
+)
+
+
+def resolution_to_json(resolution: Resolution, *, trace: bool = True) -> JsonObject:
+    """The answer to one launch. `trace=False` leaves out what set each value."""
+    rejection = resolution.rejection
+    return {
+        "id": resolution.launch.id,
+        "arch": resolution.launch.capability,
+        "outcome": resolution.outcome.value,
+        "reason": resolution.reason,
+        "rejection": None if rejection is None else _refusal(rejection),
+        "options": _values(resolution.options, trace),
+        "runtime": _values(resolution.runtime, trace),
+        "possible": [_refusal(item) for item in resolution.possible],
+        "late": _late(resolution.late),
+        "assumptions": [assumption_json(item) for item in resolution.assumptions],
+        "notes": strings(resolution.notes),
+    }
+
+
+def _late(late: tuple[Refusal, ...] | None) -> JsonObject:
+    if late is None:
+        return {"status": "unknown"}
+    return {"refusals": [_refusal(item) for item in late]}
+
+
+def _refusal(refusal: Refusal) -> JsonObject:
+    return {
+        "stage": refusal.stage,
+        "type": refusal.type,
+        "message": refusal.message,
+        "file": None if refusal.place is None else refusal.place.file,
+        "line": None if refusal.place is None else refusal.place.line,
+        "when": refusal.guard,
+    }
+
+
+def _values(values: Iterable[ResolvedValue], trace: bool) -> JsonObject:
+    return {value.name: _value(value, trace) for value in values}
+
+
+def _value(value: ResolvedValue, trace: bool) -> JsonObject:
+    found: JsonObject
+    if value.decided:
+        found = {"status": "decided", "value": plain(value.value)}
+    else:
+        cases: list[JsonValue] = [case_json(case) for case in value.cases]
+        found = {"status": "undecided", "reason": value.reason, "cases": cases}
+    if trace:
+        found["trace"] = [_step(step) for step in value.steps]
+    return found
+
+
+def _step(step: Step) -> JsonObject:
+    return {
+        "value": step.value,
+        "what": step.what,
+        "where": maybe_place(step.place),
+        "conditions": strings(step.conditions),
+    }

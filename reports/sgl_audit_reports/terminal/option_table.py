@@ -1,0 +1,100 @@
+"""The table option | default | becomes | verdict, for one capability or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from sgl_audit_reports.common.names import capability_range
+from sgl_audit_reports.common.options import OptionCell, OptionRow
+from sgl_audit_reports.terminal.console import (
+    HEADING,
+    QUIET,
+    SEVERITY_STYLE,
+    line,
+    plain_table,
+    text,
+)
+
+_WIDE = 110
+
+
+def option_table(
+    rows: Sequence[OptionRow], capabilities: Sequence[str], console: Console
+) -> RenderableType:
+    """One capability gets a verdict column, several get a column each, or lines where too many."""
+    if len(capabilities) == 1:
+        return _single(rows, capabilities[0], console.width >= _WIDE)
+    table = _several(rows, capabilities)
+    if console.measure(table).maximum <= console.width:
+        return table
+    return Group(*(part for row in rows for part in _lines(row, capabilities)))
+
+
+def _single(rows: Sequence[OptionRow], capability: str, wide: bool) -> RenderableType:
+    table = plain_table(("option", "default", f"becomes on {capability}", "verdict"), ())
+    for column in table.columns[:2]:
+        column.no_wrap = True
+    for row in rows:
+        cell = row.cells[0]
+        verdict = line(((wide and cell.title) or cell.verdict, _style(cell)))
+        verdict.append(_notes(cell))
+        table.add_row(text(row.option), text(row.default), text(cell.becomes), verdict)
+    return table
+
+
+def _several(rows: Sequence[OptionRow], capabilities: Sequence[str]) -> Table:
+    # Fifteen capabilities rarely behave in fifteen ways: equal columns are one.
+    groups: dict[object, list[int]] = {}
+    for index in range(len(capabilities)):
+        key = tuple((row.cells[index].becomes, row.cells[index].numbers) for row in rows)
+        groups.setdefault(key, []).append(index)
+    columns = ["option", "default"]
+    columns += [_where(indexes, capabilities) for indexes in groups.values()]
+    table = plain_table(columns, ())
+    for column in table.columns:
+        column.no_wrap = True
+    for row in rows:
+        cells = (_several_cell(row.cells[indexes[0]]) for indexes in groups.values())
+        table.add_row(text(row.option), text(row.default), *cells)
+    return table
+
+
+def _lines(row: OptionRow, capabilities: Sequence[str]) -> list[RenderableType]:
+    groups: dict[object, list[int]] = {}
+    for index, cell in enumerate(row.cells):
+        groups.setdefault((cell.becomes, cell.numbers), []).append(index)
+    grid = Table.grid(padding=(0, 2, 0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for indexes in groups.values():
+        where = text(_where(indexes, capabilities), QUIET)
+        grid.add_row(_several_cell(row.cells[indexes[0]]), where)
+    return [line((row.option, HEADING), f"  default {row.default}"), grid]
+
+
+def _where(indexes: Sequence[int], capabilities: Sequence[str]) -> str:
+    return capability_range([capabilities[index] for index in indexes], capabilities)
+
+
+def _several_cell(cell: OptionCell) -> Text:
+    value = line((cell.becomes, _style(cell)))
+    value.append(_notes(cell))
+    return value
+
+
+def _notes(cell: OptionCell) -> str:
+    if not cell.numbers:
+        return ""
+    numbers = [f"[{number}]" for number in cell.numbers[:3]]
+    more = f" +{len(cell.numbers) - 3}" if len(cell.numbers) > 3 else ""
+    return " " + "".join(numbers) + more
+
+
+def _style(cell: OptionCell) -> str:
+    if cell.severity is not None:
+        return SEVERITY_STYLE[cell.severity]
+    return "magenta" if cell.becomes == "unknown" else ""

@@ -1,0 +1,166 @@
+"""One launch resolved, as a tree; several, as a table of what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
+
+from sgl_audit.model.resolution import Outcome, Refusal, Resolution, ResolvedValue, Step
+from sgl_audit_reports.common.names import capability_label
+from sgl_audit_reports.common.resolutions import comparison, shown_value
+from sgl_audit_reports.terminal.console import (
+    QUIET,
+    heading,
+    indented,
+    line,
+    plain_table,
+    text,
+)
+from sgl_audit_reports.terminal.details import render_assumptions
+
+_OUTCOME_STYLE = {
+    Outcome.OK: "bold green",
+    Outcome.REJECTED: "bold red",
+    Outcome.UNKNOWN: "bold magenta",
+}
+_OUTCOME = {
+    Outcome.OK: "accepted",
+    Outcome.REJECTED: "REFUSED",
+    Outcome.UNKNOWN: "UNKNOWN",
+}
+
+
+def render_resolution(
+    resolution: Resolution,
+    console: Console,
+    *,
+    options: Collection[str] = (),
+    everything: bool = False,
+) -> None:
+    """Print how one launch ends, value by value.
+
+    Args:
+        options: only these names, where any are given.
+        everything: also the values that nothing but their default set.
+    """
+    _outcome(resolution, console)
+    if resolution.rejection is not None:
+        _refusal(resolution.rejection, console)
+    for title, values in (("Options", resolution.options), ("At run time", resolution.runtime)):
+        _values(title, values, console, options, everything)
+    _refusals("May be refused", resolution.possible, console)
+    if resolution.late is None:
+        console.print()
+        console.print(text("Refusals once loading starts: unknown", "magenta"))
+    else:
+        _refusals("Refused once loading starts", resolution.late, console)
+    render_assumptions(resolution.assumptions, console)
+    for note in resolution.notes:
+        console.print(line(("note: ", QUIET), note))
+
+
+def _outcome(resolution: Resolution, console: Console) -> None:
+    where = capability_label(resolution.launch.capability)
+    reason = f": {resolution.reason}" if resolution.reason else ""
+    style = _OUTCOME_STYLE[resolution.outcome]
+    console.print(line((_OUTCOME[resolution.outcome], style), f" on {where}{reason}"))
+    command = " ".join(resolution.launch.argv)
+    if command:
+        indented(console, text(command, QUIET))
+
+
+def _refusal(refusal: Refusal, console: Console) -> None:
+    place = f"  {refusal.place}" if refusal.place is not None else ""
+    indented(console, line((refusal.type, "red"), f" [{refusal.stage}]", (place, QUIET)))
+    indented(console, text(refusal.message), 4)
+    if refusal.guard:
+        indented(console, line(("when ", QUIET), refusal.guard), 4)
+
+
+def _refusals(title: str, refusals: Sequence[Refusal], console: Console) -> None:
+    if not refusals:
+        return
+    heading(console, title)
+    for refusal in refusals:
+        _refusal(refusal, console)
+
+
+def _values(
+    title: str,
+    values: Sequence[ResolvedValue],
+    console: Console,
+    options: Collection[str],
+    everything: bool,
+) -> None:
+    if options:
+        shown = [value for value in values if value.name in options]
+    else:
+        shown = [v for v in values if everything or not v.decided or len(v.steps) > 1]
+    if not shown:
+        return
+    heading(console, title)
+    for value in shown:
+        console.print(_tree(value))
+    hidden = len(values) - len(shown)
+    if hidden and not options:
+        console.print(text(f"{hidden} more keep their default or flag: --all", QUIET))
+
+
+def _tree(value: ResolvedValue) -> Tree:
+    tree = Tree(line((value.name, "bold"), " = ", (shown_value(value), _value_style(value))))
+    for step in value.steps:
+        branch = tree.add(_step(step))
+        for condition in step.conditions:
+            branch.add(line(("because ", QUIET), condition))
+    if not value.decided:
+        for case in value.cases:
+            tree.add(line("may be ", (str(case.value), "bold"), (f" when {case.guard}", QUIET)))
+        if value.reason:
+            tree.add(line(("unknown: ", "magenta"), value.reason))
+    return tree
+
+
+def _value_style(value: ResolvedValue) -> str:
+    return "bold green" if value.decided else "bold magenta"
+
+
+def _step(step: Step) -> Text:
+    place = f"  {step.place}" if step.place is not None else ""
+    return line(f"{step.value}  ", step.what, (place, QUIET))
+
+
+def render_resolutions(
+    resolutions: Sequence[Resolution],
+    console: Console,
+    *,
+    options: Collection[str] = (),
+    everything: bool = False,
+) -> None:
+    """Print several resolutions of one launch side by side; `*` marks what differs."""
+    if len(resolutions) == 1:
+        render_resolution(resolutions[0], console, options=options, everything=everything)
+        return
+    for resolution in resolutions:
+        _outcome(resolution, console)
+        if resolution.rejection is not None:
+            _refusal(resolution.rejection, console)
+    rows = comparison(resolutions, options, everything)
+    room = max(1, (console.width - 36) // 16)
+    for start in range(0, len(resolutions), room):
+        part = slice(start, start + room)
+        names = [item.launch.capability for item in resolutions[part]]
+        console.print()
+        body = [
+            (
+                text("*" if row.differs else " ", "bold yellow"),
+                text(row.name, "bold" if row.differs else ""),
+                *(text(value) for value in row.values[part]),
+            )
+            for row in rows
+        ]
+        console.print(plain_table((" ", "option", *names), body))
+    same = f"{sum(row.differs for row in rows)} of {len(rows)} shown differ (*)"
+    console.print(text(same, QUIET))
