@@ -49,11 +49,18 @@ class Distribution:
     requires: tuple[Pin, ...] = ()
 
     def pin(self, *names: str) -> str | None:
-        """The exact version pinned for the first of `names` that is required, else None."""
+        """The exact version pinned for the first of `names` that is required, else None.
+
+        Releases up to 0.4.10 pin their runtime in extras only ("srt"): where no pin is
+        unconditional, one on which all extras agree counts.
+        """
         for name in names:
-            for requirement in self.requires:
-                if requirement.name == name and requirement.extra is None and requirement.version:
-                    return requirement.version
+            pins = [pin for pin in self.requires if pin.name == name and pin.version]
+            always = [pin.version for pin in pins if pin.extra is None]
+            if always:
+                return always[0]
+            if len({pin.version for pin in pins}) == 1:
+                return pins[0].version
         return None
 
 
