@@ -1,0 +1,47 @@
+"""A short name for the content of a tree, for caches."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+from sgl_audit.errors import SourceError
+from sgl_audit.model.source import SourceTree
+from sgl_audit.source.folder import FolderTree
+from sgl_audit.source.tree import IndexedTree
+
+
+def content_key(tree: SourceTree) -> str:
+    """Sixty-four hex digits that change whenever the tree's files, version or pins do.
+
+    Cheap: for wheels from the sizes and checksums in the central directory, for git from object
+    ids, for folders from paths, sizes and times (and content where a file changed so shortly
+    before the tree was opened that its times could stay the same through another change). The
+    same content in another form of source has another key.
+    """
+    digest = hashlib.sha256()
+    info = tree.info
+    for part in (type(tree).__name__, info.package, repr(info.distribution), *_stamps(tree)):
+        data = part.encode("utf-8", errors="surrogateescape")
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def _stamps(tree: SourceTree) -> Iterator[str]:
+    if not isinstance(tree, IndexedTree):
+        for path in tree.files():
+            yield f"{path} {_content(tree, path)}"
+        return
+    for path, member in tree.members.items():
+        if isinstance(tree, FolderTree) and tree.is_fresh(member):
+            yield f"{path} {member.size} {_content(tree, path)}"
+        else:
+            yield f"{path} {member.size} {member.stamp}"
+
+
+def _content(tree: SourceTree, path: str) -> str:
+    try:
+        return hashlib.sha256(tree.read(path)).hexdigest()
+    except SourceError:
+        return "unreadable"
