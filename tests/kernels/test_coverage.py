@@ -92,6 +92,7 @@ def report(*objects: list[str]) -> BinaryReport:
         ([["compute_80 sm_90"]], Answer.YES, "sm_90, exact"),
         ([["sm_80"], ["sm_100a"]], Answer.NO, "only sm_80, sm_100a"),
         ([["sm_80", "sm_90a"]], Answer.UNKNOWN, "1 of 2 fat binaries"),
+        ([["compute_80 compute_90 compute_75"]], Answer.YES, "PTX compute_90"),
         ([["sm_90"], ["sm_80"]], Answer.UNKNOWN, "none in lib1.so"),
         ([["sm_80 ?"]], Answer.UNKNOWN, "damaged"),
         ([["sm_90 ?"]], Answer.YES, "exact"),

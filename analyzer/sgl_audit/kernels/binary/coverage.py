@@ -127,12 +127,12 @@ def _object(item: SharedObject, capability: Capability) -> ObjectCoverage:
 
 
 def _fatbin(fatbin: FatBinary, capability: Capability) -> tuple[Answer, str]:
-    """The driver takes one image, so one that runs is enough; a cubin goes before PTX."""
+    """The driver takes one image, so one that runs is enough: the nearest cubin, else PTX."""
     results = [(runs_on(image, capability), image) for image in fatbin.images]
     for answer in (Answer.YES, Answer.UNKNOWN):
         having = [result for result in results if result[0][0] is answer]
         if having:
-            having.sort(key=lambda result: result[1].kind is ImageKind.PTX)
+            having.sort(key=lambda r: (r[1].kind is ImageKind.PTX, -(r[1].number or 0)))
             return having[0][0]
     return Answer.NO, _none_for(capability.name, fatbin.images)
 
