@@ -72,11 +72,30 @@ def standing_of(row: FamilyRow, advice: Sequence[Advice], errors: frozenset[str]
     return Standing.SAFE if any(item.safe for item in own) else Standing.NO_FAULT
 
 
+def error_fingerprints(audit: Audit) -> frozenset[str]:
+    """Fingerprints of the findings that make a family not safe."""
+    return frozenset(
+        finding.fingerprint for finding in audit.findings if finding.severity is Severity.ERROR
+    )
+
+
+def launch_text(row: FamilyRow, standing: Standing) -> str:
+    """How the family's launch ends, so that "accepted" is never read as "works"."""
+    if row.outcome == "refused":
+        return "refused"
+    if row.outcome != "ok":
+        return "unknown"
+    return {
+        Standing.NOT_SAFE: "accepted, not safe",
+        Standing.SAFE: "safe by default",
+    }.get(standing, "accepted, no fault found")
+
+
 def capability_overview(audit: Audit, capability: str) -> CapabilityOverview:
     """Everything the first screen says of one capability."""
     rows = [row for row in audit.families if row.capability == capability]
     advice = [item for item in audit.advice if item.capability == capability]
-    errors = frozenset(f.fingerprint for f in audit.findings if f.severity is Severity.ERROR)
+    errors = error_fingerprints(audit)
     standings = [(row, standing_of(row, advice, errors)) for row in rows]
     named = {standing: _group_names(standings, standing) for standing in STANDINGS}
     attributed = {fingerprint for row in audit.families for fingerprint in row.findings}

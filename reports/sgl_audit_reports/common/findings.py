@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -33,11 +34,16 @@ def numbered(findings: Iterable[Finding]) -> tuple[Numbered, ...]:
     taken: dict[str, int] = {}
     result = []
     for number, finding in enumerate(ordered, 1):
-        base = finding.fingerprint or f"{finding.rule}-{number}"
+        base = _anchor(finding.fingerprint) or f"finding-{number}"
         taken[base] = taken.get(base, 0) + 1
         anchor = base if taken[base] == 1 else f"{base}-{taken[base]}"
         result.append(Numbered(number, anchor, finding))
     return tuple(result)
+
+
+def _anchor(fingerprint: str) -> str:
+    # An id with spaces or markup could not be linked to.
+    return fingerprint if re.fullmatch(r"[A-Za-z0-9_.-]+", fingerprint) else ""
 
 
 def default_values(behaviour: OptionBehaviour) -> frozenset[str]:

@@ -29,7 +29,7 @@ def render_details(audit: Audit, overview: Overview, console: Console) -> None:
     render_findings(overview.findings, audit.capabilities, console)
     if audit.families:
         heading(console, "Model families with nothing set")
-        render_families(audit.families, console)
+        render_families(audit, console)
     if audit.cells:
         heading(console, "Choices by capability")
         render_cells(audit.cells, audit.capabilities, console)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from sgl_audit.model.report import ChainLink, Excerpt
+from sgl_audit_reports.common.excerpts import excerpt_lines
 from sgl_audit_reports.common.findings import Numbered
 from sgl_audit_reports.common.names import capability_range
-from sgl_audit_reports.common.text import visible_lines
 from sgl_audit_reports.terminal.console import (
     HEADING,
     QUIET,
@@ -61,9 +61,8 @@ def render_link(number: int, link: ChainLink, console: Console) -> None:
 
 def render_excerpt(excerpt: Excerpt, console: Console, by: int = 7) -> None:
     """Source lines with their numbers; the line that matters is marked."""
-    last = excerpt.first + len(excerpt.lines) - 1
-    for offset, source in enumerate(excerpt.lines):
-        number = excerpt.first + offset
-        mark = ">" if number == excerpt.place.line else " "
-        shown = visible_lines(source)[0]
-        indented(console, line((f"{mark}{number:>{len(str(last))}} ", QUIET), shown), by)
+    lines = excerpt_lines(excerpt)
+    width = len(str(lines[-1].number)) if lines else 0
+    for row in lines:
+        mark = ">" if row.marked else " "
+        indented(console, line((f"{mark}{row.number:>{width}} ", QUIET), row.text), by)

@@ -26,6 +26,7 @@ from sgl_audit_reports.terminal.console import (
     line,
     text,
 )
+from sgl_audit_reports.terminal.families import STANDING_STYLE
 from sgl_audit_reports.terminal.option_table import option_table
 
 _ROWS = 5
@@ -33,12 +34,6 @@ _FOOTNOTES = 3
 _CAPABILITIES = 3
 _ADVICE = 2
 _SUBJECTS = 6
-_STYLE = {
-    Standing.NOT_SAFE: "bold red",
-    Standing.SAFE: "green",
-    Standing.NO_FAULT: "green",
-    Standing.UNKNOWN: "magenta",
-}
 
 
 def render_first_screen(audit: Audit, overview: Overview, console: Console) -> None:
@@ -89,12 +84,12 @@ def _standings(audit: Audit, overview: Overview, console: Console) -> None:
         said = listed(parts, _SUBJECTS, separator="; ")
         if item.standing is Standing.UNKNOWN:
             said += " (why: --details)"
-        hanging(console, text(label, _STYLE[item.standing]), text(said), width)
+        hanging(console, text(label, STANDING_STYLE[item.standing]), text(said), width)
     silent = [item.capability for item in overview.capabilities if not item.subjects]
     if silent:
         where = capability_range(silent, audit.capabilities)
         said = "no error touches a default; model families were not computed"
-        hanging(console, text(f"UNKNOWN on {where}:", _STYLE[Standing.UNKNOWN]), text(said))
+        hanging(console, text(f"UNKNOWN on {where}:", STANDING_STYLE[Standing.UNKNOWN]), text(said))
 
 
 def _subjects(names: tuple[str, ...], on: tuple[str, ...], asked: tuple[str, ...]) -> str:

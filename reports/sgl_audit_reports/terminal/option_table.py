@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.console import Console, Group, RenderableType
+from rich.measure import Measurement
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +22,7 @@ from sgl_audit_reports.terminal.console import (
 )
 
 _WIDE = 110
+_NAME = 24
 
 
 def option_table(
@@ -29,15 +32,17 @@ def option_table(
     if len(capabilities) == 1:
         return _single(rows, capabilities[0], console.width >= _WIDE)
     table = _several(rows, capabilities)
-    if console.measure(table).maximum <= console.width:
+    # Measured against endless width, for rich clamps what it measures to the console.
+    endless = console.options.update(width=10_000, max_width=10_000)
+    if Measurement.get(console, endless, table).maximum <= console.width:
         return table
     return Group(*(part for row in rows for part in _lines(row, capabilities)))
 
 
 def _single(rows: Sequence[OptionRow], capability: str, wide: bool) -> RenderableType:
     table = plain_table(("option", "default", f"becomes on {capability}", "verdict"), ())
-    for column in table.columns[:2]:
-        column.no_wrap = True
+    table.columns[0].min_width = min(_NAME, max(len(row.option) for row in rows))
+    table.columns[1].min_width = min(_NAME, max(len(row.default) for row in rows))
     for row in rows:
         cell = row.cells[0]
         verdict = line(((wide and cell.title) or cell.verdict, _style(cell)))
@@ -67,13 +72,13 @@ def _lines(row: OptionRow, capabilities: Sequence[str]) -> list[RenderableType]:
     groups: dict[object, list[int]] = {}
     for index, cell in enumerate(row.cells):
         groups.setdefault((cell.becomes, cell.numbers), []).append(index)
-    grid = Table.grid(padding=(0, 2, 0, 2))
+    grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for indexes in groups.values():
         where = text(_where(indexes, capabilities), QUIET)
         grid.add_row(_several_cell(row.cells[indexes[0]]), where)
-    return [line((row.option, HEADING), f"  default {row.default}"), grid]
+    return [line((row.option, HEADING), f"  default {row.default}"), Padding(grid, (0, 0, 0, 2))]
 
 
 def _where(indexes: Sequence[int], capabilities: Sequence[str]) -> str:

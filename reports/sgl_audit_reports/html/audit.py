@@ -1,0 +1,119 @@
+"""From an audit to the data of its page."""
+
+from __future__ import annotations
+
+from sgl_audit.model.report import Audit, Severity
+from sgl_audit_reports.common.families import AdviceBlock, Standing, standings
+from sgl_audit_reports.common.names import SEVERITIES, capability_label, capability_range
+from sgl_audit_reports.common.overview import Overview, overview_of
+from sgl_audit_reports.common.text import listed, unique, visible
+from sgl_audit_reports.html.data import AdviceItem, AuditPage, Badge, StandingItem, Tile
+from sgl_audit_reports.html.facts import choice_list_items, environment_items
+from sgl_audit_reports.html.families import family_groups
+from sgl_audit_reports.html.findings import finding_items
+from sgl_audit_reports.html.matrix import matrix_options, option_items
+from sgl_audit_reports.html.parts import (
+    STANDING_BADGE,
+    STATE_BADGE,
+    Anchors,
+    assumption_items,
+    gap_items,
+    head,
+)
+
+_SECTIONS = (
+    ("summary", "Summary"),
+    ("options", "Options"),
+    ("matrix", "Matrix"),
+    ("findings", "Findings"),
+    ("families", "Families"),
+    ("facts", "Facts"),
+    ("honesty", "Limits"),
+)
+
+
+def audit_page(audit: Audit) -> AuditPage:
+    """Everything the audit page shows, as plain data."""
+    overview = overview_of(audit)
+    findings = finding_items(overview.findings, audit)
+    anchors = Anchors()
+    return AuditPage(
+        head=head("Backend audit", audit.source, audit.tool_version, _SECTIONS),
+        verdict=_verdict(overview),
+        standings=_standings(audit, overview),
+        advice=_advice(overview),
+        tiles=_tiles(audit),
+        capabilities=tuple(visible(name) for name in audit.capabilities),
+        options=option_items(overview),
+        matrix=matrix_options(audit, overview, anchors),
+        legend=tuple(STATE_BADGE.values()),
+        findings=findings,
+        finding_options=tuple(sorted(unique(item.option for item in findings if item.option))),
+        families=family_groups(audit, overview.findings, anchors),
+        choice_lists=choice_list_items(audit),
+        environment=environment_items(audit),
+        assumptions=assumption_items(audit.assumptions),
+        gaps=gap_items(audit.coverage.not_understood, audit.source),
+        diagnostics=gap_items(audit.diagnostics, audit.source),
+    )
+
+
+def _verdict(overview: Overview) -> Badge:
+    found = {item.standing for item in overview.capabilities}
+    worst = (Standing.NOT_SAFE, Standing.UNKNOWN, Standing.NO_FAULT, Standing.SAFE)
+    standing = next((item for item in worst if item in found), Standing.UNKNOWN)
+    return STANDING_BADGE[standing]
+
+
+def _standings(audit: Audit, overview: Overview) -> tuple[StandingItem, ...]:
+    many = len(audit.capabilities) > 1
+    items = []
+    for item in standings(overview.capabilities):
+        parts = tuple(
+            listed(names, 12) + (f" on {capability_range(on, audit.capabilities)}" if many else "")
+            for names, on in item.subjects
+        )
+        items.append(StandingItem(STANDING_BADGE[item.standing], parts))
+    silent = [item.capability for item in overview.capabilities if not item.subjects]
+    if silent:
+        where = capability_range(silent, audit.capabilities)
+        said = f"no error touches a default on {where}; model families were not computed"
+        items.append(StandingItem(STANDING_BADGE[Standing.UNKNOWN], (said,)))
+    return tuple(items)
+
+
+def _advice(overview: Overview) -> tuple[AdviceItem, ...]:
+    blocks: dict[AdviceBlock, list[str]] = {}
+    for item in overview.capabilities:
+        for block in item.advice:
+            blocks.setdefault(block, []).append(capability_label(item.capability))
+    return tuple(
+        AdviceItem(
+            listed(block.families, 12),
+            listed(names),
+            " ".join(visible(flag) for flag in block.flags),
+            tuple(visible(reason) for reason in block.reasons),
+            _note(block),
+        )
+        for block, names in blocks.items()
+    )
+
+
+def _note(block: AdviceBlock) -> str:
+    if not block.flags:
+        return "No flags are known to help."
+    return "" if block.safe else "Not known to be enough."
+
+
+def _tiles(audit: Audit) -> tuple[Tile, ...]:
+    coverage = audit.coverage
+    counts = {s: sum(1 for f in audit.findings if f.severity is s) for s in SEVERITIES}
+    gates = f"{coverage.gates_understood} of {coverage.gates_total}"
+    decisions = f"{coverage.decisions_understood} of {coverage.decisions_total}"
+    return (
+        Tile("errors", str(counts[Severity.ERROR]), "error"),
+        Tile("warnings", str(counts[Severity.WARNING]), "warning"),
+        Tile("notes", str(counts[Severity.NOTE]), "note"),
+        Tile("gates understood", gates, "plain"),
+        Tile("decisions understood", decisions, "plain"),
+    )

@@ -1,0 +1,102 @@
+"""The option table and the matrix of choices by capability as page data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sgl_audit.model.facts import Scalar
+from sgl_audit.model.report import Audit, ChoiceCell, ChoiceState
+from sgl_audit.model.source import SourceInfo
+from sgl_audit_reports.common.names import capability_range
+from sgl_audit_reports.common.options import OptionCell
+from sgl_audit_reports.common.overview import Overview
+from sgl_audit_reports.common.text import plural, value_text, visible
+from sgl_audit_reports.html.data import (
+    CellItem,
+    MatrixOption,
+    MatrixRow,
+    OptionItem,
+    WhyItem,
+)
+from sgl_audit_reports.html.parts import SEVERITY_BADGE, STATE_BADGE, Anchors, link
+
+_PLACES = 4
+
+
+def option_items(overview: Overview) -> tuple[OptionItem, ...]:
+    """Every option, the worst first."""
+    anchors = {item.number: item.anchor for item in overview.findings}
+    return tuple(
+        OptionItem(
+            visible(row.option), row.default, tuple(_cell(cell, anchors) for cell in row.cells)
+        )
+        for row in overview.rows
+    )
+
+
+def _cell(cell: OptionCell, anchors: dict[int, str]) -> CellItem:
+    return CellItem(
+        cell.becomes,
+        None if cell.severity is None else SEVERITY_BADGE[cell.severity],
+        tuple((number, anchors[number]) for number in cell.numbers),
+    )
+
+
+def matrix_options(audit: Audit, overview: Overview, anchors: Anchors) -> tuple[MatrixOption, ...]:
+    """The matrix; options with findings are open at first."""
+    touched = {item.finding.option for item in overview.findings}
+    by_option: dict[str, dict[Scalar, list[ChoiceCell]]] = {}
+    for cell in audit.cells:
+        by_option.setdefault(cell.option, {}).setdefault(cell.choice, []).append(cell)
+    return tuple(
+        MatrixOption(
+            visible(option),
+            anchors.take("matrix", option),
+            option in touched,
+            _summary(choices),
+            tuple(_row(option, choice, cells, audit, anchors) for choice, cells in choices.items()),
+        )
+        for option, choices in by_option.items()
+    )
+
+
+def _summary(choices: dict[Scalar, list[ChoiceCell]]) -> str:
+    states = [cell.state for cells in choices.values() for cell in cells]
+    refused = sum(state in (ChoiceState.REFUSED, ChoiceState.CONDITIONAL) for state in states)
+    unknown = states.count(ChoiceState.UNKNOWN)
+    parts = [plural(len(choices), "choice")]
+    parts += [f"{refused} refused"] if refused else []
+    parts += [f"{unknown} unknown"] if unknown else []
+    return ", ".join(parts)
+
+
+def _row(
+    option: str, choice: Scalar, cells: Sequence[ChoiceCell], audit: Audit, anchors: Anchors
+) -> MatrixRow:
+    states = {cell.capability: cell.state for cell in cells}
+    return MatrixRow(
+        value_text(choice),
+        anchors.take("why", option, value_text(choice)),
+        tuple(
+            (visible(name), STATE_BADGE[states.get(name, ChoiceState.UNKNOWN)])
+            for name in audit.capabilities
+        ),
+        _why(cells, audit.capabilities, audit.source),
+    )
+
+
+def _why(
+    cells: Sequence[ChoiceCell], asked: Sequence[str], source: SourceInfo
+) -> tuple[WhyItem, ...]:
+    groups: dict[tuple[object, ...], list[ChoiceCell]] = {}
+    for cell in cells:
+        groups.setdefault((cell.state, cell.why, cell.places), []).append(cell)
+    return tuple(
+        WhyItem(
+            STATE_BADGE[group[0].state],
+            capability_range([cell.capability for cell in group], asked),
+            visible(group[0].why),
+            tuple(link(place, source) for place in group[0].places[:_PLACES]),
+        )
+        for group in groups.values()
+    )

@@ -1,0 +1,82 @@
+"""Templates, the security policy, and the two pages."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from sgl_audit.model.report import Audit
+from sgl_audit.model.resolution import Resolution
+from sgl_audit.model.source import SourceInfo
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def audit_html(audit: Audit) -> str:
+    """The audit as one HTML file that loads nothing."""
+    from sgl_audit_reports.html.audit import audit_page
+
+    return _render("audit.html.j2", page=audit_page(audit))
+
+
+def resolution_html(
+    resolutions: Sequence[Resolution], source: SourceInfo, tool_version: str
+) -> str:
+    """One launch on one capability or several, as one HTML file that loads nothing."""
+    from sgl_audit_reports.html.resolution import resolution_page
+
+    page = resolution_page(resolutions, source, tool_version)
+    return _render("resolution.html.j2", page=page)
+
+
+def environment() -> Environment:
+    """The Jinja2 environment: everything is escaped, a missing value is an error."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("sgl_audit_reports.html", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def asset(name: str) -> str:
+    """One of our own files, as it stands in the page."""
+    return files("sgl_audit_reports.html").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def policy(style: str, script: str) -> str:
+    """A content security policy that admits exactly this style and this script."""
+    return (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+def _render(template: str, *, page: object) -> str:
+    style, script = asset("style.css"), asset("script.js")
+    return (
+        environment()
+        .get_template(template)
+        .render(
+            page=page,
+            policy=policy(style, script),
+            # Our own files, not escaped, or they would no longer be what was hashed.
+            style=Markup(style),
+            script=Markup(script),
+        )
+        + "\n"
+    )

@@ -1,0 +1,117 @@
+"""From resolutions to the data of their page."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+
+from sgl_audit.model.resolution import Refusal, Resolution, ResolvedValue, Step
+from sgl_audit.model.source import SourceInfo
+from sgl_audit_reports.common.names import capability_label
+from sgl_audit_reports.common.resolutions import comparison, shown_value
+from sgl_audit_reports.common.text import value_text, visible
+from sgl_audit_reports.html.data import (
+    RefusalItem,
+    ResolutionItem,
+    ResolutionPage,
+    StepItem,
+    ValueItem,
+)
+from sgl_audit_reports.html.parts import (
+    OUTCOME_BADGE,
+    Anchors,
+    assumption_items,
+    head,
+    maybe_link,
+)
+
+
+def resolution_page(
+    resolutions: Sequence[Resolution], source: SourceInfo, tool_version: str
+) -> ResolutionPage:
+    """Everything the resolve page shows, as plain data."""
+    anchors = Anchors()
+    items = tuple(_item(resolution, source, anchors) for resolution in resolutions)
+    several = len(items) > 1
+    rows = comparison(resolutions) if several else ()
+    sections = [("compare", "Compare")] if several else []
+    sections += [(item.anchor, item.capability) for item in items]
+    return ResolutionPage(
+        head("Launch resolved", source, tool_version, sections),
+        tuple(item.capability for item in items),
+        tuple((visible(row.name), row.values, row.differs) for row in rows),
+        items,
+    )
+
+
+def _item(resolution: Resolution, source: SourceInfo, anchors: Anchors) -> ResolutionItem:
+    capability = resolution.launch.capability
+    anchor = anchors.take("on", capability)
+    groups = (("Options", resolution.options), ("At run time", resolution.runtime))
+    return ResolutionItem(
+        capability=visible(capability),
+        label=capability_label(capability),
+        anchor=anchor,
+        command=_command(resolution),
+        badge=OUTCOME_BADGE[resolution.outcome],
+        reason=visible(resolution.reason or ""),
+        refusals=_refusals(resolution, source),
+        late_unknown=resolution.late is None,
+        groups=tuple(
+            (title, _values(values, source, anchors, anchor)) for title, values in groups if values
+        ),
+        assumptions=assumption_items(resolution.assumptions),
+        notes=tuple(visible(note) for note in resolution.notes),
+    )
+
+
+def _command(resolution: Resolution) -> str:
+    variables = (f"{key}={shlex.quote(value)}" for key, value in resolution.launch.environment)
+    words = (shlex.quote(word) for word in resolution.launch.argv)
+    return visible(" ".join([*variables, *words]))
+
+
+def _refusals(resolution: Resolution, source: SourceInfo) -> tuple[RefusalItem, ...]:
+    found: list[tuple[str, Refusal]] = []
+    if resolution.rejection is not None:
+        found.append(("refused", resolution.rejection))
+    found += [("may be refused", refusal) for refusal in resolution.possible]
+    found += [("refused once loading starts", refusal) for refusal in resolution.late or ()]
+    return tuple(
+        RefusalItem(
+            kind,
+            visible(refusal.type),
+            visible(refusal.stage),
+            visible(refusal.message),
+            visible(refusal.guard or ""),
+            maybe_link(refusal.place, source),
+        )
+        for kind, refusal in found
+    )
+
+
+def _values(
+    values: Iterable[ResolvedValue], source: SourceInfo, anchors: Anchors, prefix: str
+) -> tuple[ValueItem, ...]:
+    return tuple(
+        ValueItem(
+            name=visible(value.name),
+            anchor=anchors.take(prefix, value.name),
+            value=shown_value(value),
+            decided=value.decided,
+            acted=not value.decided or len(value.steps) > 1,
+            reason=visible(value.reason or ""),
+            cases=tuple((value_text(case.value), visible(case.guard)) for case in value.cases),
+            steps=tuple(_step(step, source) for step in value.steps),
+        )
+        for value in values
+    )
+
+
+def _step(step: Step, source: SourceInfo) -> StepItem:
+    return StepItem(
+        visible(step.value),
+        visible(step.what),
+        maybe_link(step.place, source),
+        tuple(visible(condition) for condition in step.conditions),
+    )
