@@ -1,0 +1,3 @@
+from sglang.version import __version__
+
+__all__ = ["__version__"]

@@ -1,0 +1,3 @@
+from sglang.srt.configs.mini_gdn import MiniGdnConfig
+
+__all__ = ["MiniGdnConfig"]
