@@ -106,7 +106,7 @@ class MatrixRow:
 
     choice: str
     anchor: str
-    cells: tuple[tuple[str, Badge], ...]
+    cells: tuple[Badge, ...]
     why: tuple[WhyItem, ...]
 
 

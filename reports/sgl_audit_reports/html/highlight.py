@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ from sgl_audit_reports.html.data import CodeLine
 if TYPE_CHECKING:
     from pygments.formatters.html import HtmlFormatter
     from pygments.lexers.python import PythonLexer
+
+# Spans that the style sheet does not colour: half the bytes of an excerpt.
+_UNSTYLED = re.compile(r'<span class="p-(?:n|p|o|w|nn|ne|fm|vm)">([^<]*)</span>')
 
 
 def code_lines(excerpt: Excerpt) -> tuple[CodeLine, ...]:
@@ -35,7 +39,7 @@ def _highlighted(lines: tuple[str, ...]) -> tuple[Markup, ...]:
     if len(result) != len(lines):
         # A lexer that loses a line must not shift the numbers beside the others.
         return tuple(escape(line) for line in lines)
-    return tuple(Markup(line) for line in result)
+    return tuple(Markup(_UNSTYLED.sub(r"\1", line)) for line in result)
 
 
 @lru_cache(maxsize=1)

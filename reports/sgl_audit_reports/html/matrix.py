@@ -54,7 +54,7 @@ def matrix_options(audit: Audit, overview: Overview, anchors: Anchors) -> tuple[
             anchors.take("matrix", option),
             option in touched,
             _summary(choices),
-            tuple(_row(option, choice, cells, audit, anchors) for choice, cells in choices.items()),
+            tuple(_row(choice, cells, audit, anchors) for choice, cells in choices.items()),
         )
         for option, choices in by_option.items()
     )
@@ -70,17 +70,13 @@ def _summary(choices: dict[Scalar, list[ChoiceCell]]) -> str:
     return ", ".join(parts)
 
 
-def _row(
-    option: str, choice: Scalar, cells: Sequence[ChoiceCell], audit: Audit, anchors: Anchors
-) -> MatrixRow:
+def _row(choice: Scalar, cells: Sequence[ChoiceCell], audit: Audit, anchors: Anchors) -> MatrixRow:
     states = {cell.capability: cell.state for cell in cells}
     return MatrixRow(
         value_text(choice),
-        anchors.take("why", option, value_text(choice)),
-        tuple(
-            (visible(name), STATE_BADGE[states.get(name, ChoiceState.UNKNOWN)])
-            for name in audit.capabilities
-        ),
+        # Short, because every cell of the row repeats it.
+        anchors.take("w", value_text(choice)),
+        tuple(STATE_BADGE[states.get(name, ChoiceState.UNKNOWN)] for name in audit.capabilities),
         _why(cells, audit.capabilities, audit.source),
     )
 

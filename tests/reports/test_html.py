@@ -1,0 +1,207 @@
+"""HTML: nothing from outside, nothing from the source as markup, everything reachable."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from importlib.resources import files
+from urllib.parse import urlsplit
+
+import pytest
+
+from sgl_audit.model.capability import BY_NAME
+from sgl_audit.model.report import ChainLink, ChoiceCell, ChoiceState
+from sgl_audit.model.source import Place
+from sgl_audit_reports.html import audit_html, resolution_html
+from sgl_audit_reports.html.highlight import code_lines
+
+from . import sample
+
+VOID = {"meta", "input", "br"}
+ALLOWED = {
+    "html", "head", "meta", "title", "style", "body", "a", "header", "div", "p", "strong", "span",
+    "nav", "button", "main", "section", "h1", "h2", "h3", "ul", "ol", "li", "code", "details",
+    "summary", "dl", "dt", "dd", "table", "thead", "tbody", "tr", "th", "td", "b", "label",
+    "input", "select", "option", "article", "pre", "footer", "dialog", "kbd", "form", "script",
+    "br",
+}  # fmt: skip
+
+
+class Page(HTMLParser):
+    """What a browser would see of the page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.raw: dict[str, str] = {}
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, f"</{tag}> closes something else"
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] in ("style", "script"):
+            self.raw[self.open[-1]] = self.raw.get(self.open[-1], "") + data
+        self.texts.append(data)
+
+    def attributes(self, name: str) -> list[str]:
+        """Every value of one attribute."""
+        return [value for _, attrs in self.tags if (value := attrs.get(name)) is not None]
+
+
+PAGES = {
+    "audit": audit_html(sample.audit("sm90", "sm100", "sm120")),
+    "all": audit_html(sample.audit(*BY_NAME)),
+    "empty": audit_html(
+        replace(
+            sample.audit(hostile=False),
+            behaviours=(), cells=(), families=(), findings=(), advice=(), assumptions=(),
+        )
+    ),
+    "resolution": resolution_html([sample.resolution()], sample.SOURCE, "0.1.0"),
+    "resolutions": resolution_html(
+        [sample.resolution("sm90"), sample.resolution("sm120"), sample.refused()],
+        sample.SOURCE,
+        "0.1.0",
+    ),
+}  # fmt: skip
+PARSED = {name: Page(text) for name, text in PAGES.items()}
+every_page = pytest.mark.parametrize("name", PAGES)
+
+
+@every_page
+def test_only_our_elements_and_all_closed(name: str) -> None:
+    page = PARSED[name]
+    assert {tag for tag, _ in page.tags} <= ALLOWED
+    assert page.open == []
+    counts = [tag for tag, _ in page.tags]
+    assert counts.count("script") == 1
+    assert counts.count("style") == 1
+
+
+@every_page
+def test_no_handler_and_no_inline_style(name: str) -> None:
+    for _, attributes in PARSED[name].tags:
+        assert not [key for key in attributes if key.startswith("on") or key == "style"]
+
+
+@every_page
+def test_policy_admits_exactly_our_script_and_style(name: str) -> None:
+    page = PARSED[name]
+    policy = next(
+        attributes["content"]
+        for tag, attributes in page.tags
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+    for kind in ("script", "style"):
+        digest = base64.b64encode(hashlib.sha256(page.raw[kind].encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+
+
+@every_page
+def test_nothing_is_loaded_from_outside(name: str) -> None:
+    page = PARSED[name]
+    assert page.attributes("src") == []
+    assert "url(" not in page.raw["style"]
+    assert "@import" not in page.raw["style"]
+    assert not re.search(r"fetch|XMLHttpRequest|import\(|innerHTML|eval\(", page.raw["script"])
+    for address in page.attributes("href"):
+        parts = urlsplit(address)
+        assert (parts.scheme, parts.netloc) in {("", ""), ("https", "github.com")}, address
+        assert address.startswith(("#", "https://github.com/sgl-project/sglang/"))
+
+
+@every_page
+def test_every_local_link_has_its_target_and_ids_are_unique(name: str) -> None:
+    page = PARSED[name]
+    ids = page.attributes("id")
+    assert len(ids) == len(set(ids))
+    for address in page.attributes("href"):
+        if address.startswith("#"):
+            assert address[1:] in ids
+    for named in (*page.attributes("aria-labelledby"), *page.attributes("data-copy")):
+        assert named in ids
+
+
+def test_hostile_text_is_shown_as_text() -> None:
+    text = "".join(PARSED["audit"].texts)
+    assert sample.IMG in text
+    assert sample.SCRIPT in text
+    assert sample.MARKUP in text
+    assert "\\x1b[31mred" in text
+    assert "a\\u2028b\\u2029c\\u202ed" in text
+    assert not {"\x1b", "\u2028", "\u2029", "\u202e"} & set(PAGES["audit"])
+
+
+def test_every_finding_has_its_anchor() -> None:
+    ids = set(PARSED["audit"].attributes("id"))
+    for finding in sample.audit("sm90", "sm100", "sm120").findings:
+        assert finding.fingerprint in ids
+
+
+def test_every_matrix_cell_says_its_state_in_words() -> None:
+    cells = re.findall(
+        r'<td class="(\w+)"><a href="#w-[^"]+"><b[^>]*>(.)</b> ([a-z ]+)</a>', PAGES["audit"]
+    )
+    assert len(cells) == len(sample.cells(("sm90", "sm100", "sm120")))
+    assert {("error", "✗", "refused"), ("unknown", "?", "unknown")} <= set(cells)
+
+
+def test_templates_mark_nothing_safe() -> None:
+    for template in files("sgl_audit_reports.html").joinpath("templates").iterdir():
+        text = template.read_text(encoding="utf-8")
+        assert not re.search(r"\|\s*safe|autoescape\s+false|Markup", text), template.name
+
+
+def test_highlighting_escapes_and_keeps_the_lines() -> None:
+    excerpt = sample.excerpt("x.py", 2, "if x < 1 and s == '</code>':", '    """open', "\ttab\x00")
+    lines = code_lines(excerpt)
+    assert [line.number for line in lines] == [1, 2, 3]
+    assert [line.marked for line in lines] == [False, True, False]
+    assert "</code>" not in lines[0].markup
+    assert "&lt;/code&gt;" in lines[0].markup
+    assert "\\0" in lines[2].markup
+
+
+def test_same_bytes_every_time() -> None:
+    assert audit_html(sample.audit(*BY_NAME)) == PAGES["all"]
+
+
+def test_a_release_sized_audit_stays_under_two_megabytes() -> None:
+    states = tuple(ChoiceState)
+    cells = tuple(
+        ChoiceCell(
+            f"option_number_{option}_backend",
+            f"flashinfer_choice_{choice}",
+            name,
+            states[(option + choice + index) % 3],
+            f"refused where the model is number {choice}",
+            (Place(sample.ARGS, 1000 + choice),),
+        )
+        for option in range(40)
+        for choice in range(9)
+        for index, name in enumerate(BY_NAME)
+    )
+    chain = tuple(
+        ChainLink(f"link {n}", Place(sample.ARGS, n + 5), sample.GDN.chain[0].excerpt)
+        for n in range(4)
+    )
+    findings = tuple(
+        replace(sample.GDN, fingerprint=f"f{n}", place=Place(sample.ARGS, n + 1), chain=chain)
+        for n in range(150)
+    )
+    audit = replace(sample.audit(*BY_NAME), cells=cells, findings=findings)
+    assert len(audit_html(audit).encode()) < 2_000_000

@@ -1,0 +1,140 @@
+"""The terminal reports: snapshots at 80 columns without colour, and what must never happen."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+import pytest
+from rich.console import Console
+from syrupy.assertion import SnapshotAssertion
+
+from sgl_audit.model.capability import BY_NAME
+from sgl_audit_reports.terminal import (
+    make_console,
+    render_audit,
+    render_explain,
+    render_facts_summary,
+    render_families,
+    render_matrix,
+    render_resolution,
+    render_resolutions,
+    render_rules,
+    render_show,
+)
+
+from . import sample
+
+RENDERINGS: dict[str, Callable[[Console], None]] = {
+    "first screen": lambda c: render_audit(sample.audit(hostile=False), c),
+    "three capabilities": lambda c: render_audit(sample.audit("sm90", "sm100", "sm120"), c),
+    "all capabilities": lambda c: render_audit(sample.audit(*BY_NAME, hostile=False), c),
+    "details": lambda c: render_audit(sample.audit(), c, details=True),
+    "matrix": lambda c: render_matrix(sample.audit(*BY_NAME), c),
+    "matrix of one option": lambda c: render_matrix(
+        sample.audit("sm90", "sm120"), c, option="attention_backend"
+    ),
+    "families": lambda c: render_families(sample.audit("sm120", "sm121"), c),
+    "facts": lambda c: render_facts_summary(sample.FACTS, sample.SOURCE, c),
+    "resolution": lambda c: render_resolution(sample.resolution(), c),
+    "one option resolved": lambda c: render_resolution(
+        sample.resolution(), c, options=("page_size",)
+    ),
+    "everything resolved": lambda c: render_resolution(sample.resolution(), c, everything=True),
+    "refused": lambda c: render_resolution(sample.refused(), c),
+    "several resolutions": lambda c: render_resolutions(
+        [sample.resolution("sm90"), sample.resolution("sm120"), sample.refused()], c
+    ),
+    "show": lambda c: render_show(sample.SHOW, c),
+    "rules": lambda c: render_rules([sample.RULE], c),
+    "explain": lambda c: render_explain(sample.RULE, c),
+}
+
+
+def printed(render: Callable[[Console], None], *, width: int = 80, color: str = "never") -> str:
+    """What a rendering prints, without the spaces that tables are padded with."""
+    buffer = io.StringIO()
+    render(make_console(buffer, color=color, width=width))
+    return "\n".join(line.rstrip() for line in buffer.getvalue().split("\n"))
+
+
+@pytest.mark.parametrize("name", RENDERINGS)
+def test_snapshot(name: str, snapshot: SnapshotAssertion) -> None:
+    assert printed(RENDERINGS[name]) == snapshot
+
+
+@pytest.mark.parametrize("width", [40, 80, 160])
+@pytest.mark.parametrize("name", RENDERINGS)
+def test_hostile_text_stays_text(name: str, width: int) -> None:
+    text = printed(RENDERINGS[name], width=width)
+    assert "\x1b" not in text
+    assert not {"\u2028", "\u2029", "\u202e"} & set(text)
+
+
+@pytest.mark.parametrize("name", RENDERINGS)
+def test_fits_the_width(name: str) -> None:
+    longest = max(map(len, printed(RENDERINGS[name]).split("\n")))
+    assert longest <= 80
+
+
+def test_markup_is_printed_as_it_stands() -> None:
+    text = printed(RENDERINGS["details"])
+    assert sample.MARKUP in text.replace("\n  ", " ")
+    assert "\\x1b[31mred" in text
+
+
+def test_first_screen_is_one_screen() -> None:
+    text = printed(RENDERINGS["first screen"])
+    assert text.count("\n") <= 25
+    assert "NOT SAFE BY DEFAULT on sm120: hybrid GDN, NVFP4 MoE" in text
+    assert "--attention-backend triton" in text
+    assert "sglang/srt/layers/attention/attention_registry.py:205" in text
+    assert "gates understood 60 of 61, decisions 214 of 219" in text
+
+
+def test_wide_terminal_shows_titles_in_the_table() -> None:
+    text = printed(RENDERINGS["first screen"], width=140)
+    assert "nobody decides moe_runner_backend for NVFP4 MoE [2]" in text
+
+
+def test_several_capabilities_are_columns_where_they_fit() -> None:
+    text = printed(RENDERINGS["three capabilities"], width=140)
+    header = next(line for line in text.split("\n") if line.startswith("option "))
+    assert header.split() == ["option", "default", "sm90", "sm100", "sm120"]
+
+
+def test_colour_only_where_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    render = RENDERINGS["first screen"]
+    assert "\x1b[" not in printed(render, color="auto")
+    assert "\x1b[" in printed(render, color="always")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in printed(render, color="auto")
+    assert "\x1b[" not in printed(render, color="never")
+
+
+def test_no_color_removes_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    text = printed(RENDERINGS["first screen"], color="always")
+    assert "\x1b[31m" not in text
+    assert "\x1b[1;31m" not in text
+
+
+def test_ascii_terminal_gets_ascii() -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    render_matrix(sample.audit("sm90", "sm120"), make_console(stream, width=80))
+    stream.flush()
+    text = stream.buffer.getvalue().decode("ascii")  # type: ignore[attr-defined]
+    assert "x refused" in text
+
+
+def test_meaning_survives_without_symbols() -> None:
+    text = printed(lambda c: render_matrix(sample.audit("sm90", "sm120"), c), width=100)
+    assert "refused" in text
+    assert "default" in text
+
+
+def test_flags_paste_as_one_command() -> None:
+    from sgl_audit_reports.terminal.first_screen import wrapped_flags
+
+    rows = wrapped_flags(("--a-flag one", "--b-flag", "two words; rm -rf", "--c-flag=3"), 20)
+    assert rows == ["--a-flag one \\", "--b-flag 'two words; rm -rf' \\", "--c-flag=3"]
