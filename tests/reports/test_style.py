@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from sgl_audit_reports.html.render import asset
 
 STYLE = asset("style.css")
 PAIRS = [
-    *((text, ground) for text in ("text", "quiet", "accent") for ground in ("page", "surface", "sunken")),
+    *((text, ground) for text in ("text", "quiet", "accent")
+      for ground in ("page", "surface", "sunken")),
     *((kind, f"{kind}-soft") for kind in ("error", "warning", "note", "ok", "unknown")),
     *((kind, "surface") for kind in ("error", "warning", "note", "ok", "unknown")),
     *((f"code-{kind}", ground) for kind in ("keyword", "string", "comment", "number", "name")
