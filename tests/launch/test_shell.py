@@ -86,6 +86,9 @@ TABLE: list[tuple[str, str, str]] = [
     (f'docker exec -e A=1 -it box bash -c "{PY} --tp 2"', "A=1", "--tp 2"),
     (f"mpirun -x A=1 -n 2 {PY} --tp 2", "A=1", "--tp 2"),
     (f"sleep 1; A=1 {PY}; sleep 2", "A=1", ""),
+    (f"A=1; echo ${{A:+x}} ${{B:=k}} | cat; {PY} ${{B-none}}", "", "none"),
+    (f"A=1; (export A; A=2; set -x); {PY} $A", "", "1"),
+    (f"A=$B {PY} ${{B:=x}}", "A=x", "x"),
     (f"export URL=https://a.b/c?d=e\n{PY} --x", "URL=https://a.b/c?d=e", "--x"),
 ]
 
@@ -159,6 +162,7 @@ def test_notes(text: str, note: str) -> None:
         (f"[ -z $B ] && export A=1\n{PY}", ("A",)),
         (f"docker run -e HF_TOKEN img {PY}", ("HF_TOKEN",)),
         (f"A=`date` {PY}", ("A",)),
+        (f"A=1; if x; then export A; fi\n{PY}", ("A",)),
     ],
 )
 def test_environment_that_the_text_does_not_tell(text: str, unknown: tuple[str, ...]) -> None:
@@ -168,9 +172,9 @@ def test_environment_that_the_text_does_not_tell(text: str, unknown: tuple[str, 
 
 
 def test_given_variables_fill_what_the_script_leaves_open() -> None:
-    text = f"if x; then TP=1; fi\nDP=2\n{PY} --tp $TP --dp $DP --rank ${{RANK:-5}}"
+    text = f"if x; then TP=1; fi\nDP=2\n{PY} --tp $TP --dp $DP --rank ${{RANK:-5}} ${{TP:+--x}}"
     (line,) = parse_launch_lines(text, variables={"TP": "8", "DP": "9", "RANK": "3"})
-    assert line.argv == ("--tp", "8", "--dp", "2", "--rank", "3")
+    assert line.argv == ("--tp", "8", "--dp", "2", "--rank", "3", "--x")
 
 
 @pytest.mark.parametrize(
@@ -189,6 +193,7 @@ def test_given_variables_fill_what_the_script_leaves_open() -> None:
         (f"for T in 1 2; do {PY} --tp $T; done", ["$T", "several values"]),
         (f"f() {{ TP=1; }}\n{PY} --tp $TP", ["$TP", "condition at line 1"]),
         (f"(TP=1; x)\n{PY} --tp $TP", ["$TP", "set nowhere"]),
+        (f"if x; then A=1; fi\n{PY} ${{A:+--x}}", ["$A", "condition at line 1"]),
         (f"A=$B\n{PY} --x $A", ["$B", "set nowhere"]),
         (f"{PY} --x ${{A//b/c}}", ["${A//b/c}", "running shell"]),
         (f"{PY} --x 'abc", ["line 1", "never closed"]),

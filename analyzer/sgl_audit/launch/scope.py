@@ -38,7 +38,8 @@ class Field:
 class _Block:
     kind: str
     line: int
-    before: dict[str, Value | None] = field(default_factory=dict)
+    before: dict[str, tuple[Value | None, bool]] = field(default_factory=dict)
+    exported: set[str] = field(default_factory=set)
 
 
 class Scope:
@@ -70,11 +71,14 @@ class Scope:
         """`NAME=value`."""
         if isinstance(value, str) and len(value) > _LONGEST_VALUE:
             value = Unresolved(f"${name}", "is longer than sgl-audit keeps", name)
-        for block in self._blocks[-1:]:
-            block.before.setdefault(name, self._values.get(name))
+        self._remember(name)
         self._values[name] = value
         if self.export_all:
-            self._exported[name] = None
+            self.export(name)
+
+    def _remember(self, name: str) -> None:
+        for block in self._blocks[-1:]:
+            block.before.setdefault(name, (self._values.get(name), name in self._exported))
 
     def appended(self, name: str, value: Value) -> Value:
         """What `NAME+=value` makes of the variable."""
@@ -91,13 +95,15 @@ class Scope:
 
     def unset(self, name: str) -> None:
         """`unset NAME`."""
-        for block in self._blocks[-1:]:
-            block.before.setdefault(name, self._values.get(name))
+        self._remember(name)
         self._values.pop(name, None)
         self._exported.pop(name, None)
 
     def export(self, name: str) -> None:
         """`export NAME`."""
+        self._remember(name)
+        for block in self._blocks[-1:]:
+            block.exported.add(name)
         self._exported[name] = None
 
     def open(self, kind: str, line: int) -> None:
@@ -118,6 +124,8 @@ class Scope:
         if kind != "(":
             for name in block.before:
                 self.assign_conditionally(name, block.line)
+                if name in block.exported:
+                    self.export(name)
 
     def assign_conditionally(self, name: str, line: int) -> None:
         """The variable has one of several values from here on."""
@@ -125,11 +133,15 @@ class Scope:
         self.assign(name, Unresolved(f"${name}", why, name))
 
     def _restore(self, block: _Block) -> None:
-        for name, value in block.before.items():
+        for name, (value, exported) in block.before.items():
             if value is None:
                 self._values.pop(name, None)
             else:
                 self._values[name] = value
+            if exported:
+                self._exported.setdefault(name)
+            else:
+                self._exported.pop(name, None)
 
     def environment(self) -> list[tuple[str, Field]]:
         """The exported variables that have a value, in order of export."""
@@ -184,6 +196,8 @@ class Scope:
         value = self._values.get(part.name)
         if value is None and part.name in self._given:
             value = self._given[part.name]
+        if isinstance(value, Unresolved) and value.name in self._given:
+            value = self._given[value.name]
         if part.operator:
             return self._with_operator(part, value)
         if value is None:
@@ -196,6 +210,9 @@ class Scope:
         empty = value is None or (part.operator.startswith(":") and value in ("", ()))
         kind = part.operator[-1]
         if kind == "+":
+            if isinstance(value, Unresolved) and part.operator == ":+":
+                # It may be empty.
+                return [self._joined(value)]
             return [] if empty else [self._operand(part.operand)]
         if value is not None and not empty:
             return list(value) if isinstance(value, tuple) and part.whole else [self._joined(value)]

@@ -18,6 +18,7 @@ from sgl_audit.launch.words import Command, Literal, Word
 _ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^]]*\])?(\+?=)")
 _DECLARING = frozenset({"export", "declare", "typeset", "local", "readonly"})
 _TESTS = frozenset({"[", "[[", "test", "grep", "command", "which", "type"})
+_PIPES = frozenset({"|", "|&"})
 _DEEPEST = 5
 
 
@@ -150,10 +151,18 @@ class _Reader:
 
     def read(self, text: str, first_line: int) -> Found:
         """Every launch of the text."""
+        piped_before = False
         for command in Lexer(text, self._context.origin, first_line).commands():
             words = read_keywords(command, self._scope)
+            piped = piped_before or command.end in _PIPES
+            if words and piped:
+                # Each side of a pipe is a subshell: what it sets is gone after it.
+                self._scope.open("(", command.line)
             if words:
                 self._command(replace(command, words=words))
+            if words and piped:
+                self._scope.close("(")
+            piped_before = command.end in _PIPES
             self._operator(command, words)
         if not self._found.lines and self._bare:
             start = Start("", tuple(self._bare), ())
@@ -235,9 +244,9 @@ class _Reader:
         return self._scope.appended(name, value)
 
     def _program(self, command: Command, assigned: int) -> None:
-        fields = [self._prefix(word) for word in command.words[:assigned]]
-        for word in command.words[assigned:]:
-            fields.extend(self._scope.expand(word))
+        # The arguments first, as a shell does: `A=$B program ${B:=x}`.
+        rest = [item for word in command.words[assigned:] for item in self._scope.expand(word)]
+        fields = [self._prefix(word) for word in command.words[:assigned]] + rest
         self._stray(fields, command.line)
         start = find_start(fields)
         if isinstance(start, Inner):
