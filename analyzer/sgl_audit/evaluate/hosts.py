@@ -1,0 +1,170 @@
+"""Objects of standard classes that may be used for real: pure, small and without side effects.
+
+A host object is reached only through the names listed here.
+"""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import decimal
+import fractions
+import ipaddress
+import itertools
+import re
+import types
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from sgl_audit.evaluate.values import (
+    MISSING,
+    Bound,
+    Class,
+    Function,
+    Native,
+    Unknown,
+    Value,
+    is_instance,
+)
+
+if TYPE_CHECKING:
+    from sgl_audit.evaluate.machine import Machine
+
+SAFE_TYPES: tuple[type, ...] = (
+    re.Pattern,
+    re.Match,
+    Version,
+    SpecifierSet,
+    ipaddress.IPv4Address,
+    ipaddress.IPv6Address,
+    ipaddress.IPv4Network,
+    ipaddress.IPv6Network,
+    datetime.datetime,
+    datetime.date,
+    datetime.timedelta,
+    decimal.Decimal,
+    fractions.Fraction,
+    range,
+    slice,
+    complex,
+    types.GeneratorType,
+    zip,
+    map,
+    filter,
+    enumerate,
+    reversed,
+    itertools.chain,
+    itertools.count,
+    itertools.islice,
+    itertools.product,
+    collections.deque,
+)
+ITERATORS = (Iterator, collections.abc.Iterable)
+
+
+class Hosts:
+    """Access to host objects."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.extra: dict[type, Any] = {}
+
+    def register(self, kind: type, adapter: Any) -> None:
+        """Let an adapter answer for objects of a class that stand-ins use."""
+        self.extra[kind] = adapter
+
+    def _adapter(self, owner: Value) -> Any:
+        for kind in type(owner).__mro__:
+            if kind in self.extra:
+                return self.extra[kind]
+        return None
+
+    def attribute(self, owner: Value, name: str) -> Value:
+        """A public attribute of a host object, or MISSING."""
+        adapter = self._adapter(owner)
+        if adapter is not None:
+            return adapter.attribute(self.machine, owner, name)
+        if not isinstance(owner, SAFE_TYPES) or name.startswith("_"):
+            return MISSING
+        value = getattr(owner, name, MISSING)
+        return self.wrap(value, name)
+
+    def wrap(self, value: Any, name: str) -> Value:
+        """Methods of host objects become natives."""
+        if callable(value) and not isinstance(value, type):
+            return Native(name, lambda args, kwargs: self.run(value, args, kwargs))
+        return value
+
+    def run(self, function: Callable[..., Any], args: list[Value], kwargs: dict[str, Value]) -> Value:
+        """Call a pure Python function on known values."""
+        return function(*[self.plain(a) for a in args], **{k: self.plain(v) for k, v in kwargs.items()})
+
+    def plain(self, value: Value) -> Any:
+        """An interpreter value as a pure Python function can take it."""
+        if isinstance(value, (Function, Bound, Native)) or (
+            is_instance(value) and value.cls.find("__call__") is not MISSING
+        ):
+            return lambda *args, **kwargs: self.machine.call(value, list(args), kwargs)
+        if isinstance(value, Class) and value.layout is not None:
+            return value.layout
+        return value
+
+    def call(self, owner: Value, args: Any, kwargs: dict[str, Value]) -> Value:
+        """Call a host object, or MISSING."""
+        adapter = self._adapter(owner)
+        if adapter is not None and hasattr(adapter, "call"):
+            return adapter.call(self.machine, owner, list(args), kwargs)
+        return MISSING
+
+    def getitem(self, owner: Value, key: Value) -> Value:
+        """`owner[key]`, or MISSING."""
+        adapter = self._adapter(owner)
+        if adapter is not None and hasattr(adapter, "getitem"):
+            return adapter.getitem(self.machine, owner, key)
+        if isinstance(owner, SAFE_TYPES) and hasattr(owner, "__getitem__"):
+            try:
+                return owner[key]
+            except Exception as error:
+                raise self.machine.convert(error) from None
+        return MISSING
+
+    def setattr(self, owner: Value, name: str, value: Value) -> bool:
+        """Write an attribute; False where that is not possible."""
+        adapter = self._adapter(owner)
+        return adapter is not None and hasattr(adapter, "setattr") and bool(
+            adapter.setattr(self.machine, owner, name, value)
+        )
+
+    def setitem(self, owner: Value, key: Value, value: Value) -> bool:
+        """Write an item; False where that is not possible."""
+        adapter = self._adapter(owner)
+        return adapter is not None and hasattr(adapter, "setitem") and bool(
+            adapter.setitem(self.machine, owner, key, value)
+        )
+
+    def delitem(self, owner: Value, key: Value) -> bool:
+        """Delete an item; False where that is not possible."""
+        adapter = self._adapter(owner)
+        return adapter is not None and hasattr(adapter, "delitem") and bool(
+            adapter.delitem(self.machine, owner, key)
+        )
+
+    def iterate(self, value: Value) -> Iterator[Value] | None:
+        """An iterator over a host object, or None."""
+        adapter = self._adapter(value)
+        if adapter is not None and hasattr(adapter, "iterate"):
+            return iter(adapter.iterate(self.machine, value))
+        if isinstance(value, Unknown):
+            return None
+        if isinstance(value, Iterator) or isinstance(value, SAFE_TYPES):
+            return iter(value)  # type: ignore[arg-type]
+        if isinstance(value, (dict, set, frozenset, list, tuple, str)) or type(value).__name__ in (
+            "dict_keys",
+            "dict_values",
+            "dict_items",
+        ):
+            return iter(list(value))
+        return None

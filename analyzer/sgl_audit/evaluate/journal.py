@@ -1,0 +1,84 @@
+"""Undoing what a launch or an arm of a branch wrote."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Container = Any
+
+
+def snapshot(container: Container) -> Any:
+    """A shallow copy of the contents."""
+    if isinstance(container, dict):
+        return dict(container)
+    if isinstance(container, list):
+        return list(container)
+    return set(container)
+
+
+def restore(container: Container, contents: Any) -> None:
+    """Put contents back."""
+    if isinstance(container, dict):
+        dict.clear(container)
+        dict.update(container, contents)
+    elif isinstance(container, list):
+        list.__setitem__(container, slice(None), contents)
+    else:
+        set.clear(container)
+        set.update(container, contents)
+
+
+class Journal:
+    """First-write copies of every container written to, in nested layers.
+
+    The outermost layer belongs to a launch, inner ones to arms of branches on unknowns.
+    """
+
+    __slots__ = ("layers", "top")
+
+    def __init__(self) -> None:
+        self.layers: list[dict[int, tuple[Container, Any]]] = []
+        self.top: dict[int, tuple[Container, Any]] | None = None
+
+    def touch(self, container: Container) -> None:
+        """Note that the container is about to change."""
+        top = self.top
+        if top is not None and id(container) not in top:
+            top[id(container)] = (container, snapshot(container))
+
+    def open(self) -> None:
+        """Start a layer."""
+        self.layers.append({})
+        self.top = self.layers[-1]
+
+    def undo(self) -> None:
+        """Drop the innermost layer and everything written under it."""
+        for container, contents in self._pop().values():
+            restore(container, contents)
+
+    def commit(self) -> None:
+        """Keep what the innermost layer wrote; an outer layer can still undo it."""
+        layer = self._pop()
+        if self.top is not None:
+            for key, entry in layer.items():
+                self.top.setdefault(key, entry)
+
+    def capture(self) -> dict[int, tuple[Container, Any]]:
+        """Undo the innermost layer and give back what it had written: id -> (container, contents)."""
+        layer = self._pop()
+        written = {}
+        for key, (container, contents) in layer.items():
+            written[key] = (container, snapshot(container))
+            restore(container, contents)
+        return written
+
+    def apply(self, written: dict[int, tuple[Container, Any]]) -> None:
+        """Write captured contents again."""
+        for container, contents in written.values():
+            self.touch(container)
+            restore(container, contents)
+
+    def _pop(self) -> dict[int, tuple[Container, Any]]:
+        layer = self.layers.pop()
+        self.top = self.layers[-1] if self.layers else None
+        return layer

@@ -1,0 +1,240 @@
+"""Lowering of functions, classes and assignment targets; bodies are lowered on first call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sgl_audit.evaluate.expressions import Frame, Run, load_name, lower_expression
+from sgl_audit.evaluate.scopes import (
+    GLOBALS,
+    PARENT,
+    Scope,
+    bound_names,
+    has_yield,
+    parameter_names,
+)
+from sgl_audit.evaluate.values import Annotation, Function, Value
+
+if TYPE_CHECKING:
+    from sgl_audit.evaluate.machine import Machine
+
+Store = Callable[[Frame, Value], None]
+
+
+class Code:
+    """One function of the source, lowered when it is first called.
+
+    Attributes:
+        positional: names that take positional arguments, in order.
+        place: file and line of the definition.
+    """
+
+    __slots__ = (
+        "_lowered",
+        "_lowering",
+        "_node",
+        "_scope",
+        "annotations",
+        "file",
+        "generator",
+        "is_async",
+        "kwarg",
+        "kwonly",
+        "line",
+        "module",
+        "name",
+        "positional",
+        "posonly",
+        "qualname",
+        "simple",
+        "vararg",
+    )
+
+    def __init__(self, lowering: Lowering, node: Any, scope: Scope) -> None:
+        arguments = node.args
+        self.name = getattr(node, "name", "<lambda>")
+        prefix = f"{scope.qualname}." if scope.qualname else ""
+        if scope.kind == "function" and scope.qualname:
+            prefix += "<locals>."
+        self.qualname = prefix + self.name
+        self.module = lowering.module
+        self.file = lowering.file
+        self.line = node.lineno
+        self.positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+        self.posonly = len(arguments.posonlyargs)
+        self.kwonly = [a.arg for a in arguments.kwonlyargs]
+        self.vararg = arguments.vararg.arg if arguments.vararg else None
+        self.kwarg = arguments.kwarg.arg if arguments.kwarg else None
+        self.simple = not (self.kwonly or self.vararg or self.kwarg)
+        self.annotations = [
+            (a.arg, a.annotation)
+            for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+            if a.annotation is not None
+        ]
+        self.is_async = isinstance(node, ast.AsyncFunctionDef)
+        self.generator = False
+        self._lowering = lowering
+        self._node = node
+        self._scope = scope
+        self._lowered: Run | None = None
+
+    @property
+    def body(self) -> Run:
+        """The closure that runs the body; returns a signal (see statements)."""
+        if self._lowered is None:
+            self._lowered = self._lower()
+        return self._lowered
+
+    @property
+    def node(self) -> Any:
+        """The definition in the syntax tree."""
+        return self._node
+
+    @property
+    def scope(self) -> Scope:
+        """The scope in which the function is defined."""
+        return self._scope
+
+    def _lower(self) -> Run:
+        from sgl_audit.evaluate.statements import RETURN, lower_block, lower_generator
+
+        node = self._node
+        inner = Scope("function", self._scope, set(), self.qualname)
+        inner.owner = self.positional[0] if self.positional else None
+        names = set(parameter_names(node.args))
+        if isinstance(node, ast.Lambda):
+            inner.names = names | bound_names([node.body], inner)
+            value = lower_expression(self._lowering, node.body, inner)
+            return lambda f: RETURN(value(f))
+        inner.names = names | bound_names(node.body, inner)
+        inner.names -= inner.globals
+        if has_yield(node.body):
+            self.generator = True
+            return lower_generator(self._lowering, node.body, inner)
+        return lower_block(self._lowering, node.body, inner)
+
+
+class Lowering:
+    """Lowers the code of one file."""
+
+    def __init__(self, machine: Machine, module: str, file: str) -> None:
+        self.machine = machine
+        self.module = module
+        self.file = file
+
+    def mangle(self, name: str, scope: Scope) -> str:
+        """Private names of a class carry the class name."""
+        if not name.startswith("__") or name.endswith("__"):
+            return name
+        current: Scope | None = scope
+        while current is not None and current.kind != "class":
+            current = current.parent
+        if current is None:
+            return name
+        return f"_{current.qualname.rsplit('.', 1)[-1].lstrip('_')}{name}"
+
+    def function(self, node: Any, scope: Scope) -> Run:
+        """A closure that makes the function object for a definition or lambda."""
+        code = Code(self, node, scope)
+        defaults = [lower_expression(self, item, scope) for item in node.args.defaults]
+        kwdefaults = [
+            (argument.arg, lower_expression(self, item, scope))
+            for argument, item in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+            if item is not None
+        ]
+        in_class = scope.kind == "class"
+
+        def make(f: Frame) -> Value:
+            return Function(
+                code,
+                f[PARENT] if in_class else f,
+                f[GLOBALS],
+                tuple([run(f) for run in defaults]),
+                {name: run(f) for name, run in kwdefaults},
+            )
+
+        return make
+
+    def store_name(self, name: str, scope: Scope) -> Store:
+        """Writing a name, wherever it is bound."""
+        where, depth = scope.resolve(name)
+        touch = self.machine.touch
+        if where == "local":
+
+            def local(f: Frame, value: Value) -> None:
+                f[name] = value
+
+            return local
+        if where == "class":
+
+            def in_class(f: Frame, value: Value) -> None:
+                f[name] = value
+
+            return in_class
+        if where == "up":
+
+            def up(f: Frame, value: Value) -> None:
+                for _ in range(depth):
+                    f = f[PARENT]
+                touch(f)
+                f[name] = value
+
+            return up
+
+        def to_globals(f: Frame, value: Value) -> None:
+            ns = f[GLOBALS]
+            touch(ns)
+            ns[name] = value
+
+        return to_globals
+
+    def assign(self, target: ast.expr, scope: Scope) -> Store:
+        """The closure that stores a value into a target."""
+        machine = self.machine
+        match target:
+            case ast.Name(id=name):
+                return self.store_name(name, scope)
+            case ast.Attribute(value=owner, attr=attr):
+                base = lower_expression(self, owner, scope)
+                name = self.mangle(attr, scope)
+                return lambda f, value: machine.setattr(base(f), name, value)
+            case ast.Subscript(value=owner, slice=index):
+                base = lower_expression(self, owner, scope)
+                key = lower_expression(self, index, scope)
+                return lambda f, value: machine.setitem(base(f), key(f), value)
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                return self._unpack(items, scope)
+            case ast.Starred(value=inner):
+                return self.assign(inner, scope)
+        raise AssertionError(ast.dump(target))
+
+    def _unpack(self, items: list[ast.expr], scope: Scope) -> Store:
+        machine = self.machine
+        stores = [self.assign(item, scope) for item in items]
+        star = next((i for i, item in enumerate(items) if isinstance(item, ast.Starred)), None)
+        count = len(stores)
+
+        def run(f: Frame, value: Value) -> None:
+            values = machine.unpack(value, count, star)
+            for store, item in zip(stores, values, strict=True):
+                store(f, item)
+
+        return run
+
+    def annotation(self, node: ast.expr, scope: Scope, f: Frame) -> Annotation:
+        """An annotation that is evaluated on demand, in the scope where it stands."""
+        outer = {GLOBALS: f[GLOBALS], PARENT: f[PARENT]}
+        text = node.value if isinstance(node, ast.Constant) else None
+
+        def evaluate() -> Value:
+            parsed = ast.parse(text.strip(), mode="eval").body if isinstance(text, str) else node
+            frame = {**f, **outer} if scope.kind == "class" else f
+            return lower_expression(self, parsed, scope)(frame)
+
+        return Annotation(text if isinstance(text, str) else ast.unparse(node), evaluate)
+
+    def load(self, name: str, scope: Scope) -> Run:
+        """Reading a name."""
+        return load_name(self, name, scope)

@@ -1,0 +1,201 @@
+"""`dataclasses`.
+
+Assumes: CPython's own behaviour for fields, inheritance, keyword-only, frozen and `__post_init__`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sgl_audit.evaluate.standins import copying, records
+from sgl_audit.evaluate.standins.records import RecordField
+from sgl_audit.evaluate.values import (
+    MISSING,
+    Class,
+    Instance,
+    Module,
+    Native,
+    Opaque,
+    Value,
+    is_instance,
+)
+
+if TYPE_CHECKING:
+    from sgl_audit.evaluate.standins import Standins
+
+
+class Dataclasses:
+    """The module's functions."""
+
+    def __init__(self, standins: Standins) -> None:
+        self.standins = standins
+        self.machine = standins.machine
+        self.missing = Opaque("dataclasses.MISSING")
+        self.marker = Class("Field", (self.machine.object_class,), {}, "dataclasses")
+
+    def decorate(self, cls: Value = None, **options: Value) -> Value:
+        """`@dataclass` with or without options."""
+        if cls is None:
+            return self.standins.native("dataclass", lambda target: self.process(target, options), raw=True)
+        return self.process(cls, options)
+
+    def process(self, cls: Value, options: dict[str, Value]) -> Value:
+        """Turn a class into a dataclass."""
+        if not isinstance(cls, Class):
+            return cls
+        fields = self._inherited(cls)
+        own = self._own_fields(cls, bool(options.get("kw_only")))
+        fields.update(own)
+        cls.data["record"] = list(fields.values())
+        cls.ns["__dataclass_fields__"] = {
+            name: records.field_object(self.marker, field, self.missing) for name, field in fields.items()
+        }
+        cls.ns["__dataclass_params__"] = Opaque("params")
+        listed = list(fields.values())
+        names = [f.name for f in listed if not f.init_only]
+        machine = self.machine
+        if options.get("init", True) and "__init__" not in cls.ns:
+            cls.ns["__init__"] = records.initialiser(machine, cls, listed, bool(options.get("frozen")))
+        if options.get("eq", True) and "__eq__" not in cls.ns:
+            cls.ns["__eq__"] = records.equality(names)
+            if not options.get("frozen") and not options.get("unsafe_hash"):
+                cls.ns.setdefault("__hash__", None)
+        if options.get("frozen") or options.get("unsafe_hash"):
+            cls.ns["__hash__"] = Native(
+                "__hash__", lambda a, k: hash(tuple(a[0].d.get(n) for n in names)), raw=True, method=True
+            )
+        if options.get("repr", True) and "__repr__" not in cls.ns:
+            cls.ns["__repr__"] = records.text(machine, names)
+        if options.get("frozen"):
+            cls.ns.setdefault("__setattr__", self._frozen())
+        self.machine.forget_lookups()
+        cls.cache.clear()
+        return cls
+
+    def _frozen(self) -> Native:
+        def refuse(args: list[Value], kwargs: dict[str, Value]) -> None:
+            raise self.machine.error("AttributeError", f"cannot assign to field {args[1]!r}")
+
+        return Native("__setattr__", refuse, raw=True, method=True)
+
+    def _inherited(self, cls: Class) -> dict[str, RecordField]:
+        fields: dict[str, RecordField] = {}
+        for parent in reversed(cls.mro[1:]):
+            for field in parent.data.get("record", ()):
+                fields[field.name] = field
+        return fields
+
+    def _own_fields(self, cls: Class, keyword_only: bool) -> dict[str, RecordField]:
+        fields: dict[str, RecordField] = {}
+        for name, note in cls.ns.get("__annotations__", {}).items():
+            text = records.annotation_text(note)
+            if records.is_class_var(note):
+                continue
+            if "KW_ONLY" in text:
+                keyword_only = True
+                continue
+            fields[name] = self._field(cls, name, note, keyword_only)
+        return fields
+
+    def _field(self, cls: Class, name: str, note: Value, keyword_only: bool) -> RecordField:
+        value = cls.ns.get(name, MISSING)
+        init_only = records.annotation_text(note).startswith(("InitVar", "dataclasses.InitVar"))
+        if isinstance(value, Instance) and value.cls is self.marker:
+            spec = value.d["spec"]
+            field = RecordField(
+                name,
+                spec.get("default", MISSING),
+                spec.get("default_factory", MISSING),
+                bool(spec.get("init", True)),
+                bool(spec.get("kw_only", keyword_only)),
+                spec.get("metadata"),
+                init_only,
+                note,
+            )
+            if field.default is MISSING:
+                cls.ns.pop(name)
+            else:
+                cls.ns[name] = field.default
+            return field
+        return RecordField(
+            name, value, keyword_only=keyword_only, init_only=init_only, type=note
+        )
+
+    def field(self, **spec: Value) -> Value:
+        """`field(...)`."""
+        item = Instance(self.marker)
+        item.d["spec"] = spec
+        return item
+
+    def fields(self, target: Value) -> Value:
+        """`fields(x)`."""
+        cls = target.cls if is_instance(target) else target
+        listed = cls.data.get("record") if isinstance(cls, Class) else None
+        if listed is None:
+            for parent in cls.mro if isinstance(cls, Class) else ():
+                listed = parent.data.get("record", listed)
+        if listed is None:
+            raise self.machine.error("TypeError", "must be called with a dataclass type or instance")
+        return tuple(cls.find("__dataclass_fields__")[f.name] for f in listed if not f.init_only)
+
+    def is_dataclass(self, target: Value) -> Value:
+        """`is_dataclass(x)`."""
+        cls = target.cls if is_instance(target) else target
+        return isinstance(cls, Class) and cls.find("__dataclass_fields__") is not MISSING
+
+    def as_dict(self, target: Value, **options: Value) -> Value:
+        """`asdict(x)`."""
+        return {f.d["name"]: self._plain(self.machine.getattr(target, f.d["name"])) for f in self.fields(target)}
+
+    def _plain(self, value: Value) -> Value:
+        if is_instance(value) and self.is_dataclass(value):
+            return self.as_dict(value)
+        if type(value) in (list, tuple):
+            return type(value)(self._plain(item) for item in value)
+        if type(value) is dict:
+            return {key: self._plain(item) for key, item in value.items()}
+        return copying.deep(self.machine, value)
+
+    def replace(self, target: Value, **changes: Value) -> Value:
+        """`replace(x, **changes)`."""
+        values = {f.d["name"]: self.machine.getattr(target, f.d["name"]) for f in self.fields(target) if f.d["init"]}
+        return self.machine.call(target.cls, [], {**values, **changes})
+
+    def make(self, name: str, fields: Value, bases: Value = (), namespace: Value = None, **options: Value) -> Value:
+        """`make_dataclass`."""
+        from sgl_audit.evaluate.classes import make_class
+
+        ns: dict[str, Value] = dict(namespace or {})
+        notes: dict[str, Value] = {}
+        for entry in fields:
+            parts = (entry, "Any") if isinstance(entry, str) else tuple(entry)
+            notes[parts[0]] = parts[1] if len(parts) > 1 else "Any"
+            if len(parts) > 2:
+                ns[parts[0]] = parts[2]
+        ns["__annotations__"] = notes
+        cls = make_class(self.machine, name, tuple(bases), ns, {})
+        return self.process(cls, options)
+
+
+def _build(standins: Standins, module: Module) -> None:
+    tools = Dataclasses(standins)
+    standins.define(
+        module,
+        raw=True,
+        dataclass=tools.decorate,
+        field=tools.field,
+        fields=tools.fields,
+        is_dataclass=tools.is_dataclass,
+        asdict=tools.as_dict,
+        astuple=lambda target: tuple(tools.as_dict(target).values()),
+        replace=tools.replace,
+        make_dataclass=tools.make,
+    )
+    module.ns["MISSING"] = tools.missing
+    module.ns["Field"] = tools.marker
+    module.ns["InitVar"] = standins.typing.form("InitVar")
+    module.ns["KW_ONLY"] = Opaque("KW_ONLY")
+    module.ns["FrozenInstanceError"] = standins.machine.exceptions["AttributeError"]
+
+
+BUILDERS: dict[str, Any] = {"dataclasses": _build}

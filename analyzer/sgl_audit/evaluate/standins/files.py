@@ -1,0 +1,200 @@
+"""A file system in which a launch can read its model folders and write to memory only.
+
+Assumes: nothing exists but the folders that the launch names and the files of the tree.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import posixpath
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sgl_audit.evaluate.values import Unknown, Value
+
+if TYPE_CHECKING:
+    from sgl_audit.evaluate.standins import Standins
+
+MAX_BYTES = 32_000_000
+
+
+class Handle:
+    """An open file. Text written stays in memory."""
+
+    def __init__(self, files: Files, path: str, content: Any, writable: bool) -> None:
+        self.files = files
+        self.path = path
+        self.content = content
+        self.writable = writable
+
+    def write(self, text: Any) -> None:
+        """Append to a file in memory."""
+        self.content = self.content + text
+        self.files.keep(self.path, self.content)
+
+
+class Files:
+    """Reads below the folders a launch names; everything else does not exist.
+
+    Attributes:
+        roots: real folders that may be read, by the path the program uses for them.
+        written: files written during a launch.
+    """
+
+    def __init__(self, standins: Standins) -> None:
+        self.standins = standins
+        self.roots: dict[str, Path] = {}
+        self.written: dict[str, Any] = {}
+
+    def allow(self, name: str, folder: Path) -> None:
+        """Let the program read a folder under the given name."""
+        self.roots[name.rstrip("/") or "/"] = folder
+
+    def keep(self, path: str, content: Any) -> None:
+        """Remember what was written."""
+        self.standins.machine.touch(self.written)
+        self.written[path] = content
+
+    def real(self, path: str) -> Path | None:
+        """The real file behind a path, or None where it may not be read."""
+        path = posixpath.normpath(path)
+        for name, folder in self.roots.items():
+            if path == name or path.startswith(name + "/"):
+                target = folder / path[len(name) :].lstrip("/")
+                try:
+                    resolved = target.resolve()
+                    if resolved.is_relative_to(folder.resolve()) or _in_hub_cache(folder, resolved):
+                        return target
+                except OSError:
+                    return None
+        return None
+
+    def is_file(self, path: Value) -> Any:
+        """`os.path.isfile`."""
+        text = self.text(path)
+        if text in self.written:
+            return True
+        real = self.real(text)
+        try:
+            if real is not None and stat.S_ISREG(real.stat().st_mode):
+                return True
+        except OSError:
+            return False
+        return self._in_tree(text)
+
+    def _in_tree(self, path: str) -> bool:
+        try:
+            self.standins.machine.imports.program.read(path)
+        except KeyError:
+            return False
+        return True
+
+    def is_dir(self, path: Value) -> Any:
+        """`os.path.isdir`."""
+        text = self.text(path)
+        real = self.real(text)
+        if real is not None and real.is_dir():
+            return True
+        prefix = text.rstrip("/") + "/"
+        return any(name.startswith(prefix) for name in self.written)
+
+    def exists(self, path: Value) -> Any:
+        """`os.path.exists`."""
+        return bool(self.is_file(path)) or bool(self.is_dir(path))
+
+    def text(self, path: Value) -> str:
+        """A path as text."""
+        if isinstance(path, str):
+            return str(path)
+        inner = getattr(path, "d", {}).get("_path")
+        if isinstance(inner, str):
+            return inner
+        raise self.standins.machine.error("TypeError", "expected str, bytes or os.PathLike object")
+
+    def list(self, path: Value) -> list[str]:
+        """Names in a folder, sorted."""
+        text = self.text(path).rstrip("/")
+        names = {n[len(text) + 1 :].split("/")[0] for n in self.written if n.startswith(text + "/")}
+        real = self.real(text)
+        if real is not None and real.is_dir():
+            names.update(entry.name for entry in real.iterdir())
+        elif not names:
+            raise self.missing(text)
+        return sorted(names)
+
+    def glob(self, pattern: Value, **options: Value) -> list[str]:
+        """`glob.glob` for a pattern in the last part."""
+        if isinstance(pattern, Unknown):
+            raise TypeError("unknown pattern")
+        folder, last = posixpath.split(self.text(pattern))
+        if not self.is_dir(folder):
+            return []
+        return [f"{folder}/{name}" for name in self.list(folder) if fnmatch.fnmatch(name, last)]
+
+    def missing(self, path: str) -> Any:
+        """The exception for a file that is not there."""
+        return self.standins.machine.error("FileNotFoundError", 2, f"No such file or directory: {path!r}")
+
+    def read(self, path: Value) -> bytes:
+        """The bytes of a file."""
+        text = self.text(path)
+        if text in self.written:
+            content = self.written[text]
+            return content if isinstance(content, bytes) else content.encode()
+        real = self.real(text)
+        if real is not None and self.is_file(text):
+            if real.stat().st_size > MAX_BYTES:
+                raise self.standins.machine.error("OSError", f"{text} is larger than {MAX_BYTES} bytes")
+            return real.read_bytes()
+        try:
+            return self.standins.machine.imports.program.read(text)  # type: ignore[no-any-return]
+        except KeyError:
+            raise self.missing(text) from None
+
+    def open(self, path: Value, mode: str = "r", *rest: Value, **options: Value) -> Handle:
+        """`open`."""
+        text = self.text(path)
+        if any(letter in mode for letter in "wax"):
+            start: Any = b"" if "b" in mode else ""
+            handle = Handle(self, text, start, True)
+            self.keep(text, start)
+            return handle
+        data = self.read(path)
+        return Handle(self, text, data if "b" in mode else data.decode("utf-8", "replace"), False)
+
+
+def _in_hub_cache(folder: Path, resolved: Path) -> bool:
+    """Snapshot folders of the hub cache hold links into the blobs folder beside them."""
+    parts = folder.parts
+    return "snapshots" in parts and resolved.parent.name == "blobs"
+
+
+class HandleAdapter:
+    """Methods of open files."""
+
+    def attribute(self, machine: Any, handle: Handle, name: str) -> Value:
+        """`handle.name`."""
+        from sgl_audit.evaluate.values import MISSING, Native
+
+        table = {
+            "read": lambda *a: handle.content,
+            "write": lambda text: handle.write(text),
+            "readlines": lambda *a: handle.content.splitlines(keepends=True),
+            "close": lambda: None,
+            "flush": lambda: None,
+            "fileno": lambda: 3,
+            "seek": lambda *a: 0,
+            "__enter__": lambda: handle,
+            "__exit__": lambda *a: None,
+        }
+        if name == "name":
+            return handle.path
+        function = table.get(name)
+        if function is None:
+            return MISSING
+        return Native(name, lambda args, kw: function(*args), raw=name == "write")
+
+    def iterate(self, machine: Any, handle: Handle) -> Any:
+        """Lines."""
+        return handle.content.splitlines(keepends=True)

@@ -1,0 +1,159 @@
+"""Pure standard modules, used for real on known values.
+
+Assumes: this Python's own `re`, `math`, `json` and the like behave as the server's.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sgl_audit.evaluate.values import (
+    Class,
+    Instance,
+    Module,
+    Native,
+    Undecidable,
+    Unknown,
+    Value,
+    is_instance,
+)
+
+if TYPE_CHECKING:
+    from sgl_audit.evaluate.standins import Standins
+
+PURE = {
+    "math": None,
+    "re": None,
+    "operator": None,
+    "string": None,
+    "textwrap": None,
+    "ipaddress": None,
+    "urllib.parse": None,
+    "hashlib": None,
+    "base64": None,
+    "bisect": None,
+    "difflib": None,
+    "fnmatch": None,
+    "html": None,
+    "numbers": None,
+    "statistics": None,
+    "binascii": None,
+    "packaging.version": None,
+    "packaging.specifiers": None,
+    "datetime": ("timedelta", "timezone", "date"),
+    "decimal": ("Decimal",),
+    "fractions": ("Fraction",),
+    "shlex": ("split", "quote", "join"),
+    "ast": ("literal_eval",),
+    "keyword": None,
+    "itertools": None,
+    "unicodedata": None,
+    "errno": None,
+    "signal": None,
+    "stat": None,
+}
+SIMPLE = (int, float, str, bytes, tuple, frozenset, bool, type(None))
+
+
+def _build_pure(standins: Standins, module: Module) -> None:
+    real = importlib.import_module("re" if module.name == "regex" else module.name)
+    names = PURE.get(module.name) or [name for name in dir(real) if not name.startswith("__")]
+    for name in names:
+        value = getattr(real, name)
+        if isinstance(value, SIMPLE) and not isinstance(value, Callable):  # type: ignore[arg-type]
+            module.ns[name] = value
+        elif isinstance(value, type) and issubclass(value, BaseException):
+            module.ns[name] = exception_class(standins, value)
+        elif callable(value):
+            module.ns[name] = _wrap(standins, module.name, name, value)
+
+
+def _wrap(standins: Standins, module: str, name: str, function: Any) -> Native:
+    machine = standins.machine
+
+    def run(args: list[Value], kwargs: dict[str, Value]) -> Value:
+        hosts = machine.imports.hosts
+        if module == "itertools":
+            args = [machine.iterate(a) if is_instance(a) or isinstance(a, Class) else a for a in args]
+        for arg in args:
+            if isinstance(arg, Instance):
+                return Unknown(f"{module}.{name}(...)", "an argument is an object of the program")
+        return hosts.run(function, args, kwargs)
+
+    native = Native(f"{module}.{name}", run)
+    if isinstance(function, type):
+        cls = Class(name, (machine.object_class,), {}, module)
+        cls.data["check"] = lambda value: isinstance(value, function)
+        cls.data["new"] = Native(name, lambda args, kwargs: run(args[1:], kwargs))
+        for attr in dir(function):
+            static = getattr(function, attr)
+            if not attr.startswith("_") and callable(static):
+                cls.ns[attr] = Native(f"{name}.{attr}", lambda a, k, s=static: machine.imports.hosts.run(s, a, k))  # type: ignore[misc]
+        native.d["class"] = cls
+        return cls  # type: ignore[return-value]
+    return native
+
+
+def exception_class(standins: Standins, kind: type) -> Class:
+    """An exception class of a standard module as an interpreted one."""
+    known = standins.machine.exceptions
+    if kind.__name__ not in known:
+        bases = tuple(
+            exception_class(standins, base) for base in kind.__bases__ if issubclass(base, BaseException)
+        )
+        known[kind.__name__] = Class(kind.__name__, bases, {}, kind.__module__)
+    return known[kind.__name__]
+
+
+def _build_json(standins: Standins, module: Module) -> None:
+    machine = standins.machine
+    error = exception_class(standins, json.JSONDecodeError)
+    module.ns["JSONDecodeError"] = error
+    machine.imports.modules.get("json.decoder")
+
+    def loads(text: Value, **options: Value) -> Value:
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError as problem:
+            raise machine.error("JSONDecodeError", str(problem)) from None
+
+    def load(handle: Value, **options: Value) -> Value:
+        return loads(handle.content)
+
+    def dumps(value: Value, **options: Value) -> Value:
+        allowed = {k: v for k, v in options.items() if k in ("indent", "sort_keys", "ensure_ascii")}
+        return json.dumps(to_plain(machine, value), **allowed)
+
+    def dump(value: Value, handle: Value, **options: Value) -> None:
+        handle.write(dumps(value, **options))
+
+    standins.define(module, loads=loads, load=load, dump=dump, raw=False)
+    module.ns["dumps"] = standins.native("json.dumps", dumps, raw=True)
+
+
+def to_plain(machine: Any, value: Value, depth: int = 0) -> Any:
+    """A value as `json.dumps` writes it.
+
+    Raises:
+        Undecidable: a part of it is unknown.
+    """
+    if depth > 60:
+        raise machine.error("ValueError", "Circular reference detected")
+    if isinstance(value, Unknown):
+        raise Undecidable(f"{value.name}: {value.reason}")
+    if isinstance(value, dict):
+        return {k if isinstance(k, (str, int)) else str(k): to_plain(machine, v, depth + 1) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_plain(machine, v, depth + 1) for v in value]
+    if isinstance(value, (str, int, float, bool, type(None))):
+        return value
+    raise machine.error("TypeError", f"Object of type {machine.type_name(value)} is not JSON serializable")
+
+
+BUILDERS: dict[str, Any] = {name: _build_pure for name in PURE}
+BUILDERS["regex"] = _build_pure
+BUILDERS["json"] = _build_json
+BUILDERS["orjson"] = _build_json

@@ -1,0 +1,364 @@
+"""`os`, `sys`, `platform`, `subprocess`, time, randomness, sockets and threads.
+
+Assumes: Linux on x86-64 with CPython 3.11; `nvidia-smi` reports memory per GPU and refuses other
+queries; no other program can be started; every port is free.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING, Any
+
+from sgl_audit.evaluate.classes import new_instance
+from sgl_audit.evaluate.standins import paths
+from sgl_audit.evaluate.standins.functional import Fixed
+from sgl_audit.evaluate.values import MISSING, Class, Instance, Module, Native, Unknown, Value
+
+if TYPE_CHECKING:
+    from sgl_audit.evaluate.standins import Standins
+
+
+def environment_object(standins: Standins) -> Value:
+    """`os.environ`: a dict of text that knows when it is read."""
+    world = standins.world
+    machine = standins.machine
+    found = world.extra.get("environ")
+    if found is None:
+        cls = Class("_Environ", (machine.types[dict],), {}, "os")
+        found = new_instance(cls, world.environment)
+        found.d["mapping"] = found
+        world.environment = found
+        world.extra["environ"] = found
+    return found
+
+
+def _os(standins: Standins, module: Module) -> None:
+    machine = standins.machine
+    files = standins.files
+    environ = environment_object(standins)
+
+    def getenv(name: Value, default: Value = None) -> Value:
+        return dict.get(environ, name, default)
+
+    def put(name: Value, value: Value) -> None:
+        machine.touch(environ)
+        dict.__setitem__(environ, name, value)
+
+    def unset(name: Value) -> None:
+        machine.touch(environ)
+        dict.pop(environ, name, None)
+
+    standins.define(
+        module,
+        getenv=getenv,
+        putenv=put,
+        unsetenv=unset,
+        getpid=lambda: 4242,
+        getppid=lambda: 4241,
+        getcwd=lambda: "/",
+        cpu_count=lambda: 64,
+        listdir=files.list,
+        makedirs=lambda *a, **k: None,
+        mkdir=lambda *a, **k: None,
+        remove=lambda *a, **k: None,
+        unlink=lambda *a, **k: None,
+        replace=lambda source, target: files.keep(files.text(target), files.read(source)),
+        rename=lambda source, target: files.keep(files.text(target), files.read(source)),
+        access=lambda path, mode: files.exists(path),
+        getuid=lambda: 0,
+        fspath=files.text,
+        walk=lambda top, **k: [(top, [], files.list(top))] if files.is_dir(top) else [],
+        urandom=lambda count: bytes(count),
+        sched_getaffinity=lambda pid: set(range(64)),
+        scandir=lambda path: [],
+    )
+    path = machine.imports.load("os.path")
+    names = {"environ": environ, "path": path, "sep": "/", "linesep": "\n", "name": "posix", "pathsep": ":"}
+    module.ns.update(names)
+    for name in ("R_OK", "W_OK", "X_OK", "F_OK"):
+        module.ns[name] = 4
+    pathlike = Class("PathLike", (machine.object_class,), {}, "os")
+    pathlike.data["check"] = lambda value: isinstance(value, Instance) and "_path" in value.d
+    module.ns["PathLike"] = pathlike
+
+
+class LoadedModules:
+    """`sys.modules` as a question: tree modules count as not loaded unless they are running."""
+
+
+class LoadedAdapter:
+    """Reading `sys.modules`."""
+
+    def attribute(self, machine: Any, owner: Any, name: str) -> Value:
+        """`sys.modules.get` and friends."""
+        table = {"get": self._get, "keys": lambda m: [], "items": lambda m: [], "pop": lambda m, *a: None,
+                 "setdefault": lambda m, key, value: value}
+        run = table.get(name)
+        if run is None:
+            return MISSING
+        return Native(f"sys.modules.{name}", lambda args, kw: run(machine, *args), raw=True)
+
+    def _get(self, machine: Any, name: Value, default: Value = None) -> Value:
+        if not isinstance(name, str):
+            return default
+        if machine.imports.program.owns(name):
+            module = machine.imports.modules.get(name)
+            running = module is not None and module.state == "loading"
+            return module if running else default
+        root = machine.imports.modules.get(name)
+        return root if root is not None else default
+
+    def getitem(self, machine: Any, owner: Any, key: Value) -> Value:
+        """`sys.modules[name]`."""
+        if key not in machine.imports.modules:
+            raise machine.error("KeyError", key)
+        return machine.imports.modules[key]
+
+    def setitem(self, machine: Any, owner: Any, key: Value, value: Value) -> bool:
+        """`sys.modules[name] = module`."""
+        machine.touch(machine.imports.modules)
+        if isinstance(value, Module):
+            machine.imports.modules[key] = value
+        return True
+
+    def delitem(self, machine: Any, owner: Any, key: Value) -> bool:
+        """`del sys.modules[name]`."""
+        return True
+
+    def iterate(self, machine: Any, owner: Any) -> list[str]:
+        """Names of modules outside the tree that are loaded."""
+        return [name for name in machine.imports.modules if not machine.imports.program.owns(name)]
+
+
+def _sys(standins: Standins, module: Module) -> None:
+    machine = standins.machine
+
+    def leave(code: Value = None) -> None:
+        raise machine.error("SystemExit", code)
+
+    standins.define(
+        module,
+        exit=leave,
+        exc_info=lambda: (None, None, None),
+        getsizeof=lambda *a: 0,
+        getrecursionlimit=lambda: 1000,
+        setrecursionlimit=lambda limit: None,
+        intern=lambda text: text,
+        is_finalizing=lambda: False,
+        getrefcount=lambda value: 1,
+    )
+    info = Class("version_info", (machine.types[tuple],), {}, "sys")
+    version = new_instance(info, (3, 11, 7, "final", 0))
+    version.d.update({"major": 3, "minor": 11, "micro": 7})
+    loaded = LoadedModules()
+    machine.imports.hosts.register(LoadedModules, LoadedAdapter())
+    module.ns.update(
+        {
+            "version_info": version,
+            "version": "3.11.7",
+            "platform": "linux",
+            "argv": ["sglang"],
+            "modules": loaded,
+            "path": [],
+            "executable": "/usr/bin/python3",
+            "maxsize": 2**63 - 1,
+            "byteorder": "little",
+            "meta_path": [],
+            "path_hooks": [],
+            "flags": machine.imports.opaque("sys.flags"),
+            "stdout": machine.imports.opaque("sys.stdout"),
+            "stderr": machine.imports.opaque("sys.stderr"),
+            "prefix": "/usr",
+            "base_prefix": "/usr",
+            "implementation": machine.imports.opaque("sys.implementation"),
+        }
+    )
+
+
+def _platform(standins: Standins, module: Module) -> None:
+    standins.define(
+        module,
+        machine=lambda: "x86_64",
+        system=lambda: "Linux",
+        processor=lambda: "x86_64",
+        python_version=lambda: "3.11.7",
+        node=lambda: "host",
+        release=lambda: "6.0",
+        platform=lambda: "Linux-x86_64",
+        architecture=lambda: ("64bit", "ELF"),
+        python_implementation=lambda: "CPython",
+        uname=lambda: Unknown("uname", "the host is not known"),
+    )
+
+
+def _subprocess(standins: Standins, module: Module) -> None:
+    machine = standins.machine
+    world = standins.world
+    from sgl_audit.evaluate.standins.pure import exception_class
+    import subprocess as real
+
+    for name in ("CalledProcessError", "TimeoutExpired", "SubprocessError"):
+        module.ns[name] = exception_class(standins, getattr(real, name))
+    done = Class("CompletedProcess", (machine.object_class,), {}, "subprocess")
+
+    def answer(command: Value) -> tuple[int, str]:
+        words = command if isinstance(command, list) else str(command).split()
+        text = " ".join(str(word) for word in words)
+        if "nvidia-smi" in text and "memory.total" in text and world.is_cuda:
+            world.ask("gpu_memory_mib")
+            return 0, f"{world.memory_mib}\n" * world.gpu_count
+        if "nvidia-smi" in text and world.is_cuda:
+            if "compute_cap" in text:
+                cap = world.capability
+                return 0, f"{cap.major}.{cap.minor}\n" * world.gpu_count
+            if "driver_version" in text and world.driver:
+                world.ask("driver")
+                return 0, f"{world.driver}\n"
+            return 1, ""
+        if "rocm-smi" in text and not world.is_cuda:
+            return 0, "".join(f"GPU[{i}] : VRAM Total Memory (B): {world.memory_mib << 20}\n" for i in range(world.gpu_count))
+        raise machine.error("FileNotFoundError", 2, f"No such file or directory: {words[0] if words else ''!r}")
+
+    def run(command: Value, *rest: Value, **options: Value) -> Value:
+        code, text = answer(command)
+        if code and options.get("check"):
+            raise machine.error("CalledProcessError", code, command)
+        item = Instance(done)
+        item.d.update({"returncode": code, "stdout": text, "stderr": ""})
+        return item
+
+    def check_output(command: Value, *rest: Value, **options: Value) -> Value:
+        code, text = answer(command)
+        if code:
+            raise machine.error("CalledProcessError", code, command)
+        return text if options.get("text") or options.get("universal_newlines") or options.get("encoding") else text.encode()
+
+    standins.define(module, run=run, check_output=check_output, call=lambda *a, **k: 1, check_call=lambda *a, **k: 1)
+    module.ns.update({"PIPE": -1, "STDOUT": -2, "DEVNULL": -3})
+
+
+def _chance(standins: Standins, module: Module) -> None:
+    fixed = Unknown("a random number", "chosen anew at every start", ("random",), "random")
+    match module.name:
+        case "random" | "secrets":
+            names = "random randint choice shuffle uniform sample randrange token_hex token_urlsafe getrandbits seed".split()
+            for name in names:
+                module.ns[name] = standins.native(name, lambda *a, **k: fixed, raw=True)
+        case "uuid":
+            cls = Class("UUID", (standins.machine.object_class,), {}, "uuid")
+            item = Instance(cls)
+            item.d.update({"hex": Unknown("a new id", "chosen anew at every start", ("uuid",), "random")})
+            cls.ns["__str__"] = standins.native("str", lambda o: item.d["hex"], raw=True)
+            cls.ns["__str__"].method = True
+            standins.define(module, uuid4=lambda: item, uuid1=lambda: item, uuid5=lambda *a: item)
+            module.ns["UUID"] = cls
+        case "time":
+            moment = Unknown("the time", "depends on when the server starts", ("time",), "random")
+            for name in "time perf_counter monotonic time_ns perf_counter_ns monotonic_ns process_time".split():
+                module.ns[name] = standins.native(name, lambda: moment, raw=True)
+            standins.define(module, sleep=lambda *a: None, strftime=lambda *a: moment, localtime=lambda *a: moment)
+
+
+def _threads(standins: Standins, module: Module) -> None:
+    machine = standins.machine
+    lock = Class("Lock", (machine.object_class,), {}, module.name)
+    for name in ("acquire", "release", "set", "clear", "start", "join", "wait", "notify_all", "__exit__"):
+        lock.ns[name] = standins.native(name, lambda *a, **k: None, raw=True)
+    lock.ns["__enter__"] = Native("__enter__", lambda a, k: a[0], raw=True, method=True)
+    lock.ns["is_set"] = standins.native("is_set", lambda *a: False, raw=True)
+    for name in ("Lock", "RLock", "Event", "Condition", "Semaphore", "BoundedSemaphore", "Thread", "Timer"):
+        module.ns[name] = standins.native(name, lambda *a, **k: Instance(lock), raw=True)
+    module.ns["Thread"] = Class("Thread", (lock,), {}, module.name)
+    local = Class("local", (machine.object_class,), {}, module.name)
+    module.ns["local"] = local
+    standins.define(module, raw=True, get_ident=lambda: 1, current_thread=lambda: Instance(lock),
+                    main_thread=lambda: Instance(lock), active_count=lambda: 1)
+
+
+def _contextvars(standins: Standins, module: Module) -> None:
+    machine = standins.machine
+    cls = Class("ContextVar", (machine.object_class,), {}, "contextvars")
+
+    def make(name: Value, *, default: Value = MISSING) -> Value:
+        item = Instance(cls)
+        item.d.update({"name": name, "value": default})
+        return item
+
+    def get(item: Value, *default: Value) -> Value:
+        if item.d["value"] is not MISSING:
+            return item.d["value"]
+        if default:
+            return default[0]
+        raise machine.error("LookupError", item.d["name"])
+
+    def put(item: Value, value: Value) -> Value:
+        machine.touch(item.d)
+        before = item.d["value"]
+        item.d["value"] = value
+        return (item, before)
+
+    def reset(item: Value, token: Value) -> None:
+        machine.touch(item.d)
+        item.d["value"] = token[1]
+
+    for name, run in (("get", get), ("set", put), ("reset", reset)):
+        cls.ns[name] = Native(name, lambda a, k, run=run: run(*a, **k), raw=True, method=True)  # type: ignore[misc]
+    module.ns["ContextVar"] = standins.native("ContextVar", make, raw=True)
+    module.ns["Token"] = machine.imports.opaque("contextvars.Token")
+
+
+def _sockets(standins: Standins, module: Module) -> None:
+    machine = standins.machine
+    socket = Class("socket", (machine.object_class,), {}, "socket")
+    for name in "bind listen close setsockopt settimeout shutdown __exit__".split():
+        socket.ns[name] = standins.native(name, lambda *a, **k: None, raw=True)
+    socket.ns["connect_ex"] = standins.native("connect_ex", lambda *a: 111, raw=True)
+    socket.ns["getsockname"] = standins.native("getsockname", lambda *a: ("127.0.0.1", 40000), raw=True)
+    socket.ns["__enter__"] = Native("__enter__", lambda a, k: a[0], raw=True, method=True)
+    socket.ns["__init__"] = standins.native("__init__", lambda *a, **k: None, raw=True)
+    module.ns["socket"] = socket
+    standins.define(module, gethostname=lambda: "host", gethostbyname=lambda name: "127.0.0.1",
+                    getaddrinfo=lambda *a, **k: [(2, 1, 6, "", ("127.0.0.1", 0))], inet_pton=lambda *a: b"")
+    module.ns.update({"AF_INET": 2, "AF_INET6": 10, "SOCK_STREAM": 1, "SOL_SOCKET": 1, "SO_REUSEADDR": 2,
+                      "SOCK_DGRAM": 2, "SO_REUSEPORT": 15, "IPPROTO_IPV6": 41, "IPV6_V6ONLY": 26})
+    for name in ("error", "timeout", "gaierror"):
+        module.ns[name] = machine.exceptions["OSError"]
+
+
+def _psutil(standins: Standins, module: Module) -> None:
+    memory = Unknown("host memory", "the host is not known", ("host-memory",), "machine")
+    standins.define(module, virtual_memory=lambda: memory, cpu_count=lambda logical=True: 64, pid_exists=lambda pid: False)
+
+
+def _nvml(standins: Standins, module: Module) -> None:
+    machine = standins.machine
+    error = Class("NVMLError", (machine.exceptions["Exception"],), {}, "pynvml")
+    module.ns["NVMLError"] = error
+
+    def fail(*args: Value, **kwargs: Value) -> None:
+        from sgl_audit.evaluate.values import Raised
+
+        raise Raised(machine.call(error, ["NVML Shared Library Not Found"], {}))
+
+    standins.define(module, nvmlInit=fail, nvmlDeviceGetHandleByIndex=fail, nvmlShutdown=fail,
+                    nvmlDeviceGetCount=fail, nvmlSystemGetDriverVersion=fail)
+
+
+BUILDERS: dict[str, Any] = {
+    "os": _os,
+    "sys": _sys,
+    "platform": _platform,
+    "subprocess": _subprocess,
+    "random": _chance,
+    "secrets": _chance,
+    "uuid": _chance,
+    "time": _chance,
+    "threading": _threads,
+    "multiprocessing": _threads,
+    "contextvars": _contextvars,
+    "socket": _sockets,
+    "psutil": _psutil,
+    "pynvml": _nvml,
+    **paths.BUILDERS,
+}
+__all__ = ["BUILDERS", "Fixed", "posixpath"]

@@ -1,0 +1,653 @@
+"""Lowering of statements into closures that take a frame and return a signal.
+
+A signal is None (go on), a Return, BREAK, CONTINUE, or a Split: several ways to go on, each
+under a condition that is not known.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from sgl_audit.evaluate.expressions import Frame, Run, lower_expression
+from sgl_audit.evaluate.scopes import Scope
+from sgl_audit.evaluate.values import Raised, Undecidable, Unknown, Value
+
+if TYPE_CHECKING:
+    from sgl_audit.evaluate.lowering import Lowering
+
+Place = tuple[str, int]
+
+
+class Return:
+    """The signal of a return statement."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+RETURN = Return
+
+
+class Signal:
+    """BREAK and CONTINUE."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+BREAK = Signal("break")
+CONTINUE = Signal("continue")
+
+
+class Split:
+    """Several ways to go on. Each has a condition, a signal and the heap it leads to."""
+
+    __slots__ = ("ways",)
+
+    def __init__(self, ways: list[Any]) -> None:
+        self.ways = ways
+
+
+def lower_block(lowering: Lowering, body: list[ast.stmt], scope: Scope) -> Run:
+    """The closure for a list of statements."""
+    runs = [run for node in body if (run := lower_statement(lowering, node, scope)) is not None]
+    return sequence(lowering.machine, runs)
+
+
+def sequence(machine: Any, runs: list[Run]) -> Run:
+    """Run one after the other until one gives a signal."""
+    if not runs:
+        return lambda f: None
+    if len(runs) == 1:
+        return runs[0]
+
+    def run(f: Frame, start: int = 0) -> Value:
+        signal = None
+        for index in range(start, len(runs)):
+            signal = runs[index](f)
+            if signal is not None:
+                if signal.__class__ is Split:
+                    rest = index + 1
+                    return machine.continue_split(signal, lambda: run(f, rest), f)
+                return signal
+        return None
+
+    def fast(f: Frame) -> Value:
+        for statement in runs:
+            signal = statement(f)
+            if signal is not None:
+                if signal.__class__ is Split:
+                    rest = runs.index(statement) + 1
+                    return machine.continue_split(signal, lambda: run(f, rest), f)
+                return signal
+        return None
+
+    return fast
+
+
+def lower_statement(lowering: Lowering, node: ast.stmt, scope: Scope) -> Run | None:
+    """The closure for one statement; None where it does nothing."""
+    return _LOWER[type(node)](lowering, node, scope)
+
+
+def placed(lowering: Lowering, node: ast.stmt, action: Callable[[Frame], Value]) -> Run:
+    """A simple statement that tells the exceptions passing through it where they come from."""
+    place = (lowering.file, node.lineno)
+
+    def run(f: Frame) -> Value:
+        try:
+            return action(f)
+        except Raised as raised:
+            if raised.place is None:
+                raised.place = place
+            raise
+        except Undecidable as stop:
+            if stop.where is None:
+                stop.where = place
+            raise
+
+    return run
+
+
+def _expression(lowering: Lowering, node: ast.Expr, scope: Scope) -> Run | None:
+    if isinstance(node.value, ast.Constant):
+        return None
+    value = lower_expression(lowering, node.value, scope)
+    place = (lowering.file, node.lineno)
+
+    def run(f: Frame) -> Value:
+        try:
+            value(f)
+        except Raised as raised:
+            if raised.place is None:
+                raised.place = place
+            raise
+        except Undecidable as stop:
+            if stop.where is None:
+                stop.where = place
+            raise
+        return None
+
+    return run
+
+
+def _assign(lowering: Lowering, node: ast.Assign, scope: Scope) -> Run:
+    value = lower_expression(lowering, node.value, scope)
+    stores = [lowering.assign(target, scope) for target in node.targets]
+    place = (lowering.file, node.lineno)
+    if len(stores) == 1:
+        (store,) = stores
+
+        def single(f: Frame) -> Value:
+            try:
+                store(f, value(f))
+            except Raised as raised:
+                if raised.place is None:
+                    raised.place = place
+                raise
+            except Undecidable as stop:
+                if stop.where is None:
+                    stop.where = place
+                raise
+            return None
+
+        return single
+
+    def several(f: Frame) -> Value:
+        item = value(f)
+        for store in stores:
+            store(f, item)
+
+    return placed(lowering, node, several)
+
+
+def _annotated(lowering: Lowering, node: ast.AnnAssign, scope: Scope) -> Run:
+    store = lowering.assign(node.target, scope) if node.value is not None else None
+    value = lower_expression(lowering, node.value, scope) if node.value is not None else None
+    name = node.target.id if isinstance(node.target, ast.Name) else None
+    keep = scope.kind in ("class", "module") and name is not None
+    touch = lowering.machine.touch
+
+    def run(f: Frame) -> Value:
+        if keep:
+            from sgl_audit.evaluate.scopes import GLOBALS
+
+            owner = f if scope.kind == "class" else f[GLOBALS]
+            annotations = owner.get("__annotations__")
+            if annotations is None:
+                touch(owner)
+                annotations = owner["__annotations__"] = {}
+            touch(annotations)
+            annotations[name] = lowering.annotation(node.annotation, scope, f)
+        if store is not None and value is not None:
+            store(f, value(f))
+
+    return placed(lowering, node, run)
+
+
+def _augmented(lowering: Lowering, node: ast.AugAssign, scope: Scope) -> Run:
+    machine = lowering.machine
+    value = lower_expression(lowering, node.value, scope)
+    symbol = type(node.op).__name__
+    target = node.target
+    if isinstance(target, ast.Name):
+        load = lowering.load(target.id, scope)
+        store = lowering.assign(target, scope)
+
+        def name(f: Frame) -> Value:
+            store(f, machine.inplace(symbol, load(f), value(f)))
+
+        return placed(lowering, node, name)
+    base = lower_expression(lowering, target.value, scope)
+    if isinstance(target, ast.Attribute):
+        attr = lowering.mangle(target.attr, scope)
+
+        def attribute(f: Frame) -> Value:
+            owner = base(f)
+            machine.setattr(owner, attr, machine.inplace(symbol, machine.getattr(owner, attr), value(f)))
+
+        return placed(lowering, node, attribute)
+    index = lower_expression(lowering, target.slice, scope)
+
+    def item(f: Frame) -> Value:
+        owner, key = base(f), index(f)
+        machine.setitem(owner, key, machine.inplace(symbol, machine.getitem(owner, key), value(f)))
+
+    return placed(lowering, node, item)
+
+
+def _return(lowering: Lowering, node: ast.Return, scope: Scope) -> Run:
+    if node.value is None:
+        nothing = Return(None)
+        return lambda f: nothing
+    value = lower_expression(lowering, node.value, scope)
+    place = (lowering.file, node.lineno)
+
+    def run(f: Frame) -> Value:
+        try:
+            return Return(value(f))
+        except Raised as raised:
+            if raised.place is None:
+                raised.place = place
+            raise
+        except Undecidable as stop:
+            if stop.where is None:
+                stop.where = place
+            raise
+
+    return run
+
+
+def _if(lowering: Lowering, node: ast.If, scope: Scope) -> Run:
+    machine = lowering.machine
+    test = lower_expression(lowering, node.test, scope)
+    then = lower_block(lowering, node.body, scope)
+    other = lower_block(lowering, node.orelse, scope) if node.orelse else None
+    place = (lowering.file, node.lineno)
+
+    def run(f: Frame) -> Value:
+        try:
+            condition = test(f)
+            if condition is not True and condition is not False:
+                condition = machine.truth_value(condition)
+        except Raised as raised:
+            if raised.place is None:
+                raised.place = place
+            raise
+        except Undecidable as stop:
+            if stop.where is None:
+                stop.where = place
+            raise
+        if condition is True:
+            return then(f)
+        if condition is False:
+            return other(f) if other is not None else None
+        return machine.branch(
+            condition, lambda: then(f), lambda: other(f) if other is not None else None, f, place
+        )
+
+    return run
+
+
+def _while(lowering: Lowering, node: ast.While, scope: Scope) -> Run:
+    machine = lowering.machine
+    test = lower_expression(lowering, node.test, scope)
+    body = lower_block(lowering, node.body, scope)
+    other = lower_block(lowering, node.orelse, scope)
+
+    def run(f: Frame) -> Value:
+        while machine.truth(test(f)):
+            machine.step()
+            signal = body(f)
+            if signal is None or signal is CONTINUE:
+                continue
+            if signal is BREAK:
+                return None
+            if signal.__class__ is Split:
+                raise Undecidable("a loop that ends under an unknown condition")
+            return signal
+        return other(f)
+
+    return placed(lowering, node, run)
+
+
+def _for(lowering: Lowering, node: ast.For, scope: Scope) -> Run:
+    machine = lowering.machine
+    source = lower_expression(lowering, node.iter, scope)
+    assign = lowering.assign(node.target, scope)
+    body = lower_block(lowering, node.body, scope)
+    other = lower_block(lowering, node.orelse, scope)
+
+    def rest(f: Frame, items: Iterator[Value]) -> Value:
+        for item in items:
+            machine.step()
+            assign(f, item)
+            signal = body(f)
+            if signal is None or signal is CONTINUE:
+                continue
+            if signal is BREAK:
+                return None
+            if signal.__class__ is Split:
+                remaining = list(items)
+                return machine.continue_loop(signal, lambda: rest(f, iter(remaining)), f)
+            return signal
+        return other(f)
+
+    def run(f: Frame) -> Value:
+        iterable = source(f)
+        if isinstance(iterable, Unknown):
+            return machine.fork_iteration(iterable, lambda known: rest(f, machine.iterate(known)), f)
+        return rest(f, machine.iterate(iterable))
+
+    return placed(lowering, node, run)
+
+
+def _try(lowering: Lowering, node: Any, scope: Scope) -> Run:
+    machine = lowering.machine
+    body = lower_block(lowering, node.body, scope)
+    other = lower_block(lowering, node.orelse, scope)
+    final = lower_block(lowering, node.finalbody, scope) if node.finalbody else None
+    handlers = [_handler(lowering, handler, scope) for handler in node.handlers]
+    swallowing = any(not _reraises(handler) for handler in node.handlers)
+
+    def guarded(f: Frame) -> Value:
+        if not handlers:
+            return body(f)
+        machine.handlers += swallowing
+        try:
+            try:
+                signal = body(f)
+            finally:
+                machine.handlers -= swallowing
+        except Raised as raised:
+            for matches, handle in handlers:
+                if matches(f, raised):
+                    return handle(f, raised)
+            raise
+        if signal.__class__ is Split:
+            return machine.continue_split(signal, lambda: other(f), f)
+        return other(f) if signal is None else signal
+
+    if final is None:
+        return guarded
+
+    def run(f: Frame) -> Value:
+        try:
+            signal = guarded(f)
+        except Raised:
+            override = final(f)
+            if override is not None:
+                return override
+            raise
+        if signal.__class__ is Split:
+            return machine.finish_split(signal, lambda: final(f), f)
+        override = final(f)
+        return signal if override is None else override
+
+    return run
+
+
+def _reraises(handler: ast.ExceptHandler) -> bool:
+    last = handler.body[-1]
+    return isinstance(last, ast.Raise)
+
+
+def _handler(lowering: Lowering, handler: ast.ExceptHandler, scope: Scope) -> tuple[Any, Any]:
+    machine = lowering.machine
+    kind = lower_expression(lowering, handler.type, scope) if handler.type else None
+    body = lower_block(lowering, handler.body, scope)
+    store = lowering.store_name(handler.name, scope) if handler.name else None
+
+    def matches(f: Frame, raised: Raised) -> bool:
+        return kind is None or machine.catches(kind(f), raised.value)
+
+    def handle(f: Frame, raised: Raised) -> Value:
+        if store is not None:
+            store(f, raised.value)
+        machine.handling.append(raised)
+        try:
+            return body(f)
+        finally:
+            machine.handling.pop()
+
+    return matches, handle
+
+
+def _raise(lowering: Lowering, node: ast.Raise, scope: Scope) -> Run:
+    machine = lowering.machine
+    value = lower_expression(lowering, node.exc, scope) if node.exc else None
+    place = (lowering.file, node.lineno)
+
+    def run(f: Frame) -> Value:
+        if value is None:
+            raise machine.handling[-1] if machine.handling else machine.error("RuntimeError", "no exc")
+        try:
+            item = value(f)
+        except Raised as raised:
+            if raised.place is None:
+                raised.place = place
+            raise
+        raise machine.raising(item, place)
+
+    return run
+
+
+def _assert(lowering: Lowering, node: ast.Assert, scope: Scope) -> Run:
+    machine = lowering.machine
+    test = lower_expression(lowering, node.test, scope)
+    message = lower_expression(lowering, node.msg, scope) if node.msg else None
+    place = (lowering.file, assert_line(node))
+
+    def refuse(f: Frame) -> Raised:
+        args = [message(f)] if message else []
+        return machine.error("AssertionError", *args, place=place)
+
+    def run(f: Frame) -> Value:
+        truth = machine.truth_value(test(f))
+        if truth is True:
+            return None
+        if truth is False:
+            raise refuse(f)
+
+        def failing() -> Value:
+            raise refuse(f)
+
+        return machine.branch(truth, lambda: None, failing, f, place)
+
+    return placed(lowering, node, run)
+
+
+def assert_line(node: ast.Assert) -> int:
+    """The line CPython 3.11 names for a failing assert.
+
+    It is the first line of the last comparison met when walking the test through and/or/not;
+    without a comparison the assert itself. Found by comparing with recorded tracebacks.
+    """
+    line = node.lineno
+    stack = [node.test]
+    found = None
+    while stack:
+        item = stack.pop(0)
+        if isinstance(item, ast.BoolOp):
+            stack = [*item.values, *stack]
+        elif isinstance(item, ast.UnaryOp) and isinstance(item.op, ast.Not):
+            stack = [item.operand, *stack]
+        elif isinstance(item, ast.Compare):
+            found = item.lineno
+    return found if found is not None else line
+
+
+def _with(lowering: Lowering, node: Any, scope: Scope) -> Run:
+    machine = lowering.machine
+    items = [
+        (
+            lower_expression(lowering, item.context_expr, scope),
+            lowering.assign(item.optional_vars, scope) if item.optional_vars else None,
+        )
+        for item in node.items
+    ]
+    body = lower_block(lowering, node.body, scope)
+
+    def level(f: Frame, index: int) -> Value:
+        if index == len(items):
+            return body(f)
+        expression, store = items[index]
+        manager = expression(f)
+        entered = machine.enter(manager)
+        if store is not None:
+            store(f, entered)
+        try:
+            signal = level(f, index + 1)
+        except Raised as raised:
+            if machine.exit(manager, raised):
+                return None
+            raise
+        if signal.__class__ is Split:
+            return machine.finish_split(signal, lambda: machine.exit(manager, None) and None, f)
+        machine.exit(manager, None)
+        return signal
+
+    return placed(lowering, node, lambda f: level(f, 0))
+
+
+def _delete(lowering: Lowering, node: ast.Delete, scope: Scope) -> Run:
+    machine = lowering.machine
+    actions: list[Callable[[Frame], None]] = []
+    for target in node.targets:
+        if isinstance(target, ast.Name):
+            actions.append(_delete_name(lowering, target.id, scope))
+        elif isinstance(target, ast.Attribute):
+            owner = lower_expression(lowering, target.value, scope)
+            actions.append(lambda f, owner=owner, name=target.attr: machine.delattr(owner(f), name))  # type: ignore[misc]
+        elif isinstance(target, ast.Subscript):
+            owner = lower_expression(lowering, target.value, scope)
+            key = lower_expression(lowering, target.slice, scope)
+            actions.append(lambda f, owner=owner, key=key: machine.delitem(owner(f), key(f)))  # type: ignore[misc]
+
+    def run(f: Frame) -> Value:
+        for action in actions:
+            action(f)
+
+    return placed(lowering, node, run)
+
+
+def _delete_name(lowering: Lowering, name: str, scope: Scope) -> Callable[[Frame], None]:
+    from sgl_audit.evaluate.scopes import GLOBALS
+
+    in_globals = scope.resolve(name)[0] == "global"
+    touch = lowering.machine.touch
+
+    def run(f: Frame) -> None:
+        ns = f[GLOBALS] if in_globals else f
+        touch(ns)
+        ns.pop(name, None)
+
+    return run
+
+
+def _function(lowering: Lowering, node: Any, scope: Scope) -> Run:
+    machine = lowering.machine
+    make = lowering.function(node, scope)
+    decorators = [lower_expression(lowering, item, scope) for item in node.decorator_list]
+    store = lowering.store_name(node.name, scope)
+
+    def run(f: Frame) -> Value:
+        applied = [decorator(f) for decorator in decorators]
+        value = make(f)
+        for decorator in reversed(applied):
+            value = machine.decorate(decorator, value)
+        store(f, value)
+
+    return placed(lowering, node, run)
+
+
+def _class(lowering: Lowering, node: ast.ClassDef, scope: Scope) -> Run:
+    from sgl_audit.evaluate.classes import lower_class
+
+    return placed(lowering, node, lower_class(lowering, node, scope))
+
+
+def _import(lowering: Lowering, node: ast.Import, scope: Scope) -> Run:
+    machine = lowering.machine
+    actions = [
+        (
+            alias.name,
+            alias.asname,
+            lowering.store_name(alias.asname or alias.name.split(".")[0], scope),
+        )
+        for alias in node.names
+    ]
+
+    def run(f: Frame) -> Value:
+        for name, asname, store in actions:
+            module = machine.imports.load(name)
+            store(f, module if asname else machine.imports.load(name.split(".")[0]))
+
+    return placed(lowering, node, run)
+
+
+def _import_from(lowering: Lowering, node: ast.ImportFrom, scope: Scope) -> Run:
+    machine = lowering.machine
+    names = [(alias.name, alias.asname) for alias in node.names]
+    stores = [
+        None if name == "*" else lowering.store_name(asname or name, scope) for name, asname in names
+    ]
+    where = (lowering.file, node.lineno)
+    module = lowering.module
+    is_package = lowering.file.endswith("__init__.py")
+
+    def run(f: Frame) -> Value:
+        target = machine.imports.absolute(module, is_package, node.module, node.level)
+        for (name, _), store in zip(names, stores, strict=True):
+            if store is None:
+                machine.imports.star(target, f)
+            else:
+                store(f, machine.imports.name_from(target, name, where))
+
+    return placed(lowering, node, run)
+
+
+def _nothing(lowering: Lowering, node: ast.stmt, scope: Scope) -> Run | None:
+    return None
+
+
+def _break(lowering: Lowering, node: ast.stmt, scope: Scope) -> Run:
+    signal = BREAK if isinstance(node, ast.Break) else CONTINUE
+    return lambda f: signal
+
+
+def _unsupported(lowering: Lowering, node: ast.stmt, scope: Scope) -> Run:
+    kind = type(node).__name__
+
+    def run(f: Frame) -> Value:
+        raise Undecidable(f"{kind} statements are not evaluated")
+
+    return placed(lowering, node, run)
+
+
+def lower_generator(lowering: Lowering, body: list[ast.stmt], scope: Scope) -> Run:
+    """A generator function: the frame goes in, a Return of a Python generator comes out."""
+    from sgl_audit.evaluate.generators import lower_generator_block
+
+    block = lower_generator_block(lowering, body, scope)
+    return lambda f: Return(block(f))
+
+
+_LOWER: dict[type, Callable[[Any, Any, Scope], Run | None]] = {
+    ast.Expr: _expression,
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.Return: _return,
+    ast.If: _if,
+    ast.While: _while,
+    ast.For: _for,
+    ast.Try: _try,
+    ast.Raise: _raise,
+    ast.Assert: _assert,
+    ast.With: _with,
+    ast.Delete: _delete,
+    ast.FunctionDef: _function,
+    ast.AsyncFunctionDef: _function,
+    ast.ClassDef: _class,
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+    ast.Global: _nothing,
+    ast.Nonlocal: _nothing,
+    ast.Pass: _nothing,
+    ast.Break: _break,
+    ast.Continue: _break,
+    ast.AsyncFor: _unsupported,
+    ast.AsyncWith: _unsupported,
+    ast.Match: _unsupported,
+    ast.TryStar: _unsupported,
+}

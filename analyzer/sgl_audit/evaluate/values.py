@@ -1,0 +1,725 @@
+"""What the interpreter computes with.
+
+Plain constants, tuples, lists, dicts and sets stand for themselves. Everything that the analysed
+code defines (classes, instances, functions, modules) is one of the types below: no class or
+function of the analysed tree ever becomes a Python class or function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Value = Any
+Namespace = dict[str, Value]
+
+
+class Missing:
+    """Marks "no such entry" where None is a possible value."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<missing>"
+
+
+MISSING = Missing()
+
+
+class Undecidable(BaseException):  # noqa: N818
+    """Evaluation met something unknown and cannot go on.
+
+    A BaseException on purpose: an interpreted `except:` must never swallow it and turn an
+    unknown into an answer.
+    """
+
+    def __init__(self, reason: str, where: tuple[str, int] | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.where = where
+
+
+class BudgetReachedError(Undecidable):
+    """A budget of steps, depth or cases was used up."""
+
+
+class Raised(Exception):  # noqa: N818
+    """An exception of the analysed program on its way up.
+
+    Attributes:
+        value: the exception instance.
+        place: (file, line) of the statement that raised it.
+    """
+
+    def __init__(self, value: Instance, place: tuple[str, int] | None = None) -> None:
+        super().__init__()
+        self.value = value
+        self.place = place
+
+
+class Unknown:
+    """A value that is not known, with a name, the reason, and what it was computed from.
+
+    Attributes:
+        key: identifies the same question asked twice; equal keys are equal unknowns.
+        kind: what sort of fact is missing (model, environment, library ...).
+    """
+
+    __slots__ = ("key", "kind", "name", "reason")
+
+    def __init__(
+        self, name: str, reason: str, key: tuple[Any, ...] | None = None, kind: str = "opaque"
+    ) -> None:
+        self.name = name
+        self.reason = reason
+        self.key = key if key is not None else ("unknown", name)
+        self.kind = kind
+
+    def derive(self, name: str, *key: Any) -> Unknown:
+        """An unknown computed from this one."""
+        return Unknown(name, self.reason, (*key, self.key), self.kind)
+
+    def __repr__(self) -> str:
+        return f"unknown({self.name})"
+
+    def __bool__(self) -> bool:
+        raise Undecidable(f"{self.name}: {self.reason}")
+
+    def __eq__(self, other: object) -> Any:
+        if self is other:
+            return True
+        return self.derive(f"{self.name} == {short(other)}", "==", freeze(other))
+
+    def __ne__(self, other: object) -> Any:
+        if self is other:
+            return False
+        return Negation.of(self == other)
+
+    __hash__ = object.__hash__
+
+    def __iter__(self) -> Iterator[Any]:
+        raise Undecidable(f"iteration over {self.name}: {self.reason}")
+
+    def __len__(self) -> int:
+        raise Undecidable(f"len({self.name}): {self.reason}")
+
+    def __contains__(self, item: object) -> bool:
+        raise Undecidable(f"membership in {self.name}: {self.reason}")
+
+    def __index__(self) -> int:
+        raise Undecidable(f"{self.name} as a number: {self.reason}")
+
+    def _ordered(self, other: object, operator: str) -> Any:
+        return self.derive(f"{self.name} {operator} {short(other)}", operator, freeze(other))
+
+    def __lt__(self, other: object) -> Any:
+        return self._ordered(other, "<")
+
+    def __le__(self, other: object) -> Any:
+        return self._ordered(other, "<=")
+
+    def __gt__(self, other: object) -> Any:
+        return self._ordered(other, ">")
+
+    def __ge__(self, other: object) -> Any:
+        return self._ordered(other, ">=")
+
+
+class Negation(Unknown):
+    """`not x` for an unknown x."""
+
+    __slots__ = ("part",)
+
+    def __init__(self, part: Unknown) -> None:
+        super().__init__(f"not {part.name}", part.reason, ("not", part.key), part.kind)
+        self.part = part
+
+    @staticmethod
+    def of(value: Any) -> Any:
+        """The negation of a truth value, known or not."""
+        if isinstance(value, Negation):
+            return value.part
+        if isinstance(value, Cases):
+            return Cases.of(tuple((guard, Negation.of(item)) for guard, item in value.cases))
+        if isinstance(value, Unknown):
+            return Negation(value)
+        return not value
+
+
+Cube = tuple[tuple[tuple[Any, ...], bool], ...]
+
+
+class Cases(Unknown):
+    """A value that is one of several, each under a condition.
+
+    Attributes:
+        cases: pairs of condition and value; conditions exclude each other. A condition is a
+            tuple of (key of an unknown, its truth), all of which hold.
+    """
+
+    __slots__ = ("cases",)
+
+    LIMIT = 24
+
+    def __init__(self, cases: tuple[tuple[Cube, Value], ...]) -> None:
+        names = " or ".join(dict.fromkeys(short(value) for _, value in cases))
+        super().__init__(names, "depends on what is not known", ("cases", id(self)), "cases")
+        self.cases = cases
+
+    @staticmethod
+    def of(cases: tuple[tuple[Cube, Value], ...]) -> Value:
+        """Cases, flattened; the bare value where all agree."""
+        flat: list[tuple[Cube, Value]] = []
+        for cube, value in cases:
+            if isinstance(value, Cases):
+                for inner, item in value.cases:
+                    joined = join_cubes(cube, inner)
+                    if joined is not None:
+                        flat.append((joined, item))
+            else:
+                flat.append((cube, value))
+        if not flat:
+            return Unknown("nothing", "conditions contradict each other")
+        first = flat[0][1]
+        if all(same(value, first) for _, value in flat[1:]):
+            return first
+        if len(flat) > Cases.LIMIT:
+            flat = merge_equal(flat)
+        if len(flat) > Cases.LIMIT:
+            return Unknown("too many cases", "case budget reached", ("budget", id(flat)), "budget")
+        return Cases(tuple(flat))
+
+    def map(self, function: Callable[[Value], Value]) -> Value:
+        """Apply to the value of each case."""
+        return Cases.of(tuple((cube, function(value)) for cube, value in self.cases))
+
+    def __eq__(self, other: object) -> Any:
+        return True if self is other else self.map(lambda value: value == other)
+
+    __hash__ = object.__hash__
+
+    def __ne__(self, other: object) -> Any:
+        return Negation.of(self == other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self.map(lambda value: value < other)
+
+    def __le__(self, other: Any) -> Any:
+        return self.map(lambda value: value <= other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self.map(lambda value: value > other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self.map(lambda value: value >= other)
+
+
+def join_cubes(one: Cube, other: Cube) -> Cube | None:
+    """Both conditions; None where they contradict."""
+    known = dict(one)
+    for key, truth in other:
+        if known.setdefault(key, truth) is not truth:
+            return None
+    return tuple(known.items())
+
+
+def merge_equal(cases: list[tuple[Cube, Value]]) -> list[tuple[Cube, Value]]:
+    """Drop the one question that separates two cases of equal value, as often as that works."""
+    merged = list(cases)
+    changed = True
+    while changed:
+        changed = False
+        for index, (cube, value) in enumerate(merged):
+            for other_index in range(index + 1, len(merged)):
+                other, other_value = merged[other_index]
+                rest = differing(cube, other)
+                if rest is not None and same(value, other_value):
+                    merged[index] = (rest, value)
+                    del merged[other_index]
+                    changed = True
+                    break
+            if changed:
+                break
+    return merged
+
+
+def differing(one: Cube, other: Cube) -> Cube | None:
+    """What two conditions share where they differ in the truth of one question only."""
+    left, right = dict(one), dict(other)
+    if left.keys() != right.keys():
+        return None
+    apart = [key for key in left if left[key] is not right[key]]
+    if len(apart) != 1:
+        return None
+    return tuple(item for item in one if item[0] != apart[0])
+
+
+def same(one: Value, other: Value) -> bool:
+    """Whether two values are certainly the same value."""
+    if one is other:
+        return True
+    if isinstance(one, Unknown) or isinstance(other, Unknown):
+        return (
+            type(one) is type(other)
+            and isinstance(one, Unknown)
+            and not isinstance(one, Cases)
+            and one.key == other.key
+        )
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (str, int, float, bytes, type(None))):
+        return bool(one == other)
+    if type(one) in (list, tuple):
+        return len(one) == len(other) and all(same(a, b) for a, b in zip(one, other, strict=True))
+    if type(one) is dict:
+        return list(one) == list(other) and all(same(one[k], other[k]) for k in one)
+    return False
+
+
+def short(value: Value) -> str:
+    """A short, safe text for names of unknowns."""
+    if isinstance(value, Unknown):
+        return value.name
+    if isinstance(value, (Instance, Class, Function, Native, Module, Opaque)):
+        return value.describe()
+    text = repr(value) if isinstance(value, (str, int, float, bool, type(None))) else type(value).__name__
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def freeze(value: Value) -> Any:
+    """A hashable stand-in for a value inside a key."""
+    if isinstance(value, Unknown):
+        return value.key
+    if isinstance(value, (str, int, float, bool, bytes, type(None))):
+        return (type(value).__name__, value)
+    if isinstance(value, (tuple, list)):
+        return (type(value).__name__, *(freeze(item) for item in value))
+    if isinstance(value, (set, frozenset)):
+        return ("set", *sorted((repr(freeze(item)) for item in value)))
+    if isinstance(value, Opaque):
+        return ("opaque", value.name)
+    return ("object", id(value))
+
+
+class Class:
+    """A class of the analysed code, or a built-in one that takes part in inheritance.
+
+    Attributes:
+        ns: class attributes.
+        layout: the Python type that instances need underneath (str, int, dict ...), or None.
+        data: facts kept by stand-ins (dataclass fields, enum members).
+    """
+
+    __slots__ = (
+        "bases",
+        "cache",
+        "data",
+        "finals",
+        "hooks",
+        "layout",
+        "meta",
+        "module",
+        "mro",
+        "name",
+        "ns",
+        "opaque_base",
+        "place",
+        "qualname",
+        "scope",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        bases: tuple[Value, ...],
+        ns: Namespace,
+        module: str = "builtins",
+        layout: type | None = None,
+    ) -> None:
+        self.name = name
+        self.qualname = name
+        self.module = module
+        self.bases = bases
+        self.ns = ns
+        self.meta: Class | None = None
+        self.layout = layout
+        self.data: dict[str, Any] = {}
+        self.cache: dict[str, Value] = {}
+        self.place: tuple[str, int] | None = None
+        self.scope: Any = None
+        self.opaque_base: Opaque | Unknown | None = None
+        self.mro: tuple[Class, ...] = self._linearise()
+        self.hooks: dict[str, Value] | None = None
+        self.finals: bool = False
+        for base in self.mro[1:]:
+            if self.layout is None and base.layout is not None:
+                self.layout = base.layout
+            if base.meta is not None and self.meta is None:
+                self.meta = base.meta
+            if base.opaque_base is not None and self.opaque_base is None:
+                self.opaque_base = base.opaque_base
+
+    def _linearise(self) -> tuple[Class, ...]:
+        parents = [base for base in self.bases if isinstance(base, Class)]
+        for base in self.bases:
+            if isinstance(base, (Opaque, Unknown)):
+                self.opaque_base = base
+        sequences = [list(parent.mro) for parent in parents] + [list(parents)]
+        order: list[Class] = [self]
+        while sequences := [sequence for sequence in sequences if sequence]:
+            for sequence in sequences:
+                head = sequence[0]
+                if not any(head in other[1:] for other in sequences):
+                    break
+            else:
+                head = sequences[0][0]
+            order.append(head)
+            for sequence in sequences:
+                if sequence[0] is head:
+                    del sequence[0]
+                elif head in sequence:
+                    sequence.remove(head)
+        return tuple(order)
+
+    def find(self, name: str) -> Value:
+        """Attribute along the resolution order, or MISSING. Cached until a class is written to."""
+        hit = self.cache.get(name, self)
+        if hit is not self:
+            return hit
+        found: Value = MISSING
+        for owner in self.mro:
+            if name in owner.ns:
+                found = owner.ns[name]
+                break
+        self.cache[name] = found
+        return found
+
+    def is_subclass(self, other: Value) -> bool:
+        """Whether `other` is in the resolution order."""
+        return other in self.mro
+
+    def describe(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"<class {self.module}.{self.qualname}>"
+
+
+class Instance:
+    """An instance of an interpreted class."""
+
+    __slots__ = ("cls", "d")
+
+    def __init__(self, cls: Class) -> None:
+        self.cls = cls
+        self.d: Namespace = {}
+
+    def describe(self) -> str:
+        return f"<{self.cls.name}>"
+
+    def __repr__(self) -> str:
+        return f"<{self.cls.name} instance>"
+
+    def __eq__(self, other: object) -> Any:
+        hook = self.cls.find("__eq__")
+        if hook is MISSING or self is other:
+            return self is other
+        return hook_call(hook, self, other)
+
+    def __ne__(self, other: object) -> Any:
+        hook = self.cls.find("__ne__")
+        if hook is not MISSING:
+            return hook_call(hook, self, other)
+        return Negation.of(self == other)
+
+    def __hash__(self) -> int:
+        hook = self.cls.find("__hash__")
+        if hook is MISSING or hook is None:
+            return id(self) >> 4
+        return int(hook_call(hook, self))
+
+    def _order(self, other: object, name: str) -> Any:
+        hook = self.cls.find(name)
+        return NotImplemented if hook is MISSING else hook_call(hook, self, other)
+
+    def __lt__(self, other: object) -> Any:
+        return self._order(other, "__lt__")
+
+    def __le__(self, other: object) -> Any:
+        return self._order(other, "__le__")
+
+    def __gt__(self, other: object) -> Any:
+        return self._order(other, "__gt__")
+
+    def __ge__(self, other: object) -> Any:
+        return self._order(other, "__ge__")
+
+
+_HOOKS: list[Callable[..., Value]] = []
+
+
+def set_hook_caller(caller: Callable[..., Value]) -> None:
+    """Tell comparisons of instances how interpreted methods are called."""
+    _HOOKS[:] = [caller]
+
+
+def hook_call(function: Value, *args: Value) -> Value:
+    """Call an interpreted special method from a Python operator."""
+    return _HOOKS[0](function, args, {})
+
+
+class LayoutMixin:
+    """What instances of classes that derive from built-in types share with Instance."""
+
+    __slots__ = ()
+    cls: Class
+    d: Namespace
+
+    def describe(self) -> str:
+        return f"<{self.cls.name}>"
+
+
+class StrInstance(str, LayoutMixin):
+    """An instance of a class that derives from str."""
+
+    __slots__ = ("cls", "d")
+    cls: Class
+    d: Namespace
+
+
+class IntInstance(int, LayoutMixin):
+    """An instance of a class that derives from int."""
+
+    cls: Class
+    d: Namespace
+
+
+class FloatInstance(float, LayoutMixin):
+    """An instance of a class that derives from float."""
+
+    __slots__ = ("cls", "d")
+    cls: Class
+    d: Namespace
+
+
+class DictInstance(dict, LayoutMixin):  # type: ignore[type-arg]
+    """An instance of a class that derives from dict."""
+
+    __slots__ = ("cls", "d")
+    cls: Class
+    d: Namespace
+
+
+class ListInstance(list, LayoutMixin):  # type: ignore[type-arg]
+    """An instance of a class that derives from list."""
+
+    __slots__ = ("cls", "d")
+    cls: Class
+    d: Namespace
+
+
+class SetInstance(set, LayoutMixin):  # type: ignore[type-arg]
+    """An instance of a class that derives from set."""
+
+    __slots__ = ("cls", "d")
+    cls: Class
+    d: Namespace
+
+
+class TupleInstance(tuple, LayoutMixin):  # type: ignore[type-arg]
+    """An instance of a class that derives from tuple (a named tuple)."""
+
+    cls: Class
+    d: Namespace
+
+
+LAYOUTS: dict[type, type] = {
+    str: StrInstance,
+    int: IntInstance,
+    float: FloatInstance,
+    dict: DictInstance,
+    list: ListInstance,
+    set: SetInstance,
+    tuple: TupleInstance,
+}
+INSTANCE_TYPES = (Instance, *LAYOUTS.values())
+
+
+def is_instance(value: Value) -> bool:
+    """Whether the value is an instance of an interpreted class."""
+    return isinstance(value, INSTANCE_TYPES)
+
+
+class Function:
+    """An interpreted function with what it closes over."""
+
+    __slots__ = ("code", "d", "defaults", "env", "globals", "kwdefaults", "module", "name", "qualname")
+
+    def __init__(
+        self,
+        code: Any,
+        env: Any,
+        global_ns: Namespace,
+        defaults: tuple[Value, ...],
+        kwdefaults: dict[str, Value],
+    ) -> None:
+        self.code = code
+        self.env = env
+        self.globals = global_ns
+        self.defaults = defaults
+        self.kwdefaults = kwdefaults
+        self.name: str = code.name
+        self.qualname: str = code.qualname
+        self.module: str = code.module
+        self.d: Namespace = {}
+
+    def describe(self) -> str:
+        return self.qualname
+
+    def __repr__(self) -> str:
+        return f"<function {self.qualname}>"
+
+
+class Bound:
+    """A callable with its first argument filled in."""
+
+    __slots__ = ("function", "self")
+
+    def __init__(self, function: Value, owner: Value) -> None:
+        self.function = function
+        self.self = owner
+
+    def describe(self) -> str:
+        return short(self.function)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Bound) and other.function is self.function and other.self is self.self
+        )
+
+    def __hash__(self) -> int:
+        return hash((id(self.function), id(self.self)))
+
+
+class Native:
+    """A function of this tool that stands in for one outside the tree.
+
+    `run(args, kwargs)` gets interpreter values. `raw` natives handle unknown arguments
+    themselves; for all others an unknown argument makes the result unknown.
+    """
+
+    __slots__ = ("d", "method", "name", "raw", "run")
+
+    def __init__(
+        self,
+        name: str,
+        run: Callable[[list[Value], dict[str, Value]], Value],
+        raw: bool = False,
+        method: bool = False,
+    ) -> None:
+        self.name = name
+        self.run = run
+        self.raw = raw
+        self.method = method
+        self.d: Namespace = {}
+
+    def describe(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"<native {self.name}>"
+
+
+class Module:
+    """A module of the tree, or a stand-in for one outside it."""
+
+    __slots__ = ("file", "name", "ns", "state")
+
+    def __init__(self, name: str, file: str | None = None) -> None:
+        self.name = name
+        self.file = file
+        self.ns: Namespace = {"__name__": name, "__file__": file, "__doc__": None}
+        self.state = "new"
+
+    def describe(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"<module {self.name}>"
+
+
+class Opaque:
+    """Something outside the tree that certainly exists: not None, true, equal only to itself."""
+
+    __slots__ = ("d", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.d: Namespace = {}
+
+    def describe(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+class Property:
+    """A property or cached property."""
+
+    __slots__ = ("cached", "getter", "name", "setter")
+
+    def __init__(self, getter: Value, setter: Value = None, cached: bool = False) -> None:
+        self.getter = getter
+        self.setter = setter
+        self.cached = cached
+        self.name = getattr(getter, "name", "")
+
+
+class StaticMethod:
+    """A static method in a class namespace."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Value) -> None:
+        self.function = function
+
+
+class ClassMethod:
+    """A class method in a class namespace."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Value) -> None:
+        self.function = function
+
+
+class Lazy:
+    """A name imported from a module that is loaded on first use."""
+
+    __slots__ = ("attribute", "module", "where")
+
+    def __init__(self, module: str, attribute: str, where: tuple[str, int]) -> None:
+        self.module = module
+        self.attribute = attribute
+        self.where = where
+
+
+class Super:
+    """`super()` inside a method."""
+
+    __slots__ = ("after", "owner")
+
+    def __init__(self, after: Class, owner: Value) -> None:
+        self.after = after
+        self.owner = owner
+
+
+class Annotation:
+    """An annotation kept as source, evaluated when somebody asks."""
+
+    __slots__ = ("evaluate", "text")
+
+    def __init__(self, text: str, evaluate: Callable[[], Value]) -> None:
+        self.text = text
+        self.evaluate = evaluate

@@ -1,0 +1,225 @@
+"""The cheap first pass: names that every later file needs, and nothing else."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from sgl_audit.errors import SourceError
+from sgl_audit.extract.choices import RawList, raw_lists
+from sgl_audit.extract.enums import enums_of, names_backends
+from sgl_audit.extract.environment import RawVariable, declarations
+from sgl_audit.extract.index_machine import MachineIndexer
+from sgl_audit.extract.machine.outside import Machine
+from sgl_audit.extract.machine.values import Entry
+from sgl_audit.extract.machine.world import MachineTable
+from sgl_audit.extract.options import RawOption, options_of
+from sgl_audit.model.capability import BY_NAME
+from sgl_audit.model.facts import BackendEnum
+from sgl_audit.model.source import SourceTree
+from sgl_audit.syntax.parse import ParsedFile, parse_file
+
+# Folders whose code never runs in a server.
+_OUTSIDE = re.compile(r"/(?:tests?|benchmarks?|examples?|third_party)/")
+_NAMES = re.compile(
+    rb"class \w*ServerArgs\b|_CHOICES|Env(?:Bool|Str|Int|Field)|add_cli_args"
+    rb"|: A\[|Annotated\[|(?:Enum|Flag)\)|_BACKENDS? ?="
+)
+_SEEDS = re.compile(
+    rb"get_device_capability|get_device_properties|gcnArch|device_sm|is_sm\d|is_blackwell"
+    rb"|is_hopper|torch\.version\.(?:cuda|hip)|ComputeCapability|compute_capability"
+    rb"|device_capability|is_cuda\(|is_hip\(|is_gfx"
+)
+# Which modules a distribution brings under another name than its own.
+_MODULES = {
+    "flashinfer_python": ("flashinfer",),
+    "sgl_kernel": ("sgl_kernel", "deep_gemm"),
+    "sglang_kernel": ("sgl_kernel", "deep_gemm"),
+}
+_OPTION_WORDS = ("backend", "quantization", "kv_cache_dtype", "moe_runner")
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Names of the whole tree, small enough to hand to every worker.
+
+    Attributes:
+        options: every server option of the main package.
+        backend_options: those that select a backend or a format.
+        values: choice values of backend options and backend enums.
+        enums: enum name -> member names; backend_enums: those whose members are backends.
+        predicates: `is_x` method of a backend enum -> the member it asks for.
+        bag_getters: functions that return the server's arguments or a part of them.
+    """
+
+    machines: MachineTable
+    options: frozenset[str]
+    backend_options: frozenset[str]
+    option_classes: frozenset[str]
+    values: frozenset[str]
+    enums: Mapping[str, Mapping[str, str | None]]
+    backend_enums: frozenset[str]
+    predicates: Mapping[str, str]
+    choice_lists: frozenset[str]
+    bag_getters: frozenset[str]
+    relevant: re.Pattern[bytes]
+
+
+def server_files(tree: SourceTree) -> tuple[str, ...]:
+    """The files that can run in a server."""
+    return tuple(path for path in tree.files() if not _OUTSIDE.search(path))
+
+
+def machines_for(
+    tree: SourceTree, capabilities: Iterable[str], cuda: str, hip: str
+) -> tuple[Machine, ...]:
+    """The machines to read on, with what the distribution pins as installed packages."""
+    packages: dict[str, str | None] = {}
+    for pin in tree.info.distribution.requires:
+        if pin.extra is None:
+            name = pin.name.replace("-", "_")
+            for module in (name, *_MODULES.get(name, ())):
+                packages[module] = pin.version
+    return tuple(Machine(BY_NAME[name], cuda, hip, packages) for name in capabilities)
+
+
+def build_index(
+    tree: SourceTree, files: tuple[str, ...], machines: tuple[Machine, ...]
+) -> Index:
+    """Read the names of a tree."""
+    declared = _declared_names(tree, files)
+    contents = _Contents(tree)
+    seeds = [path for path in files if _SEEDS.search(contents.read(path))]
+    variables = {item.name: item.value for item in declared.variables}
+    table = MachineIndexer(files, contents.read, machines, variables).table(seeds)
+    return _assemble(declared, table)
+
+
+class _Contents:
+    def __init__(self, tree: SourceTree) -> None:
+        self._tree = tree
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file; nothing where it cannot be read (the file pass says so)."""
+        try:
+            return self._tree.read(path)
+        except (KeyError, SourceError):
+            return b""
+
+
+@dataclass(slots=True)
+class _Declared:
+    options: list[RawOption]
+    classes: set[str]
+    lists: list[RawList]
+    enums: list[BackendEnum]
+    variables: list[RawVariable]
+
+
+def _declared_names(tree: SourceTree, files: tuple[str, ...]) -> _Declared:
+    found = _Declared([], set(), [], [], [])
+    for path in files:
+        data = _Contents(tree).read(path)
+        if not _NAMES.search(data):
+            continue
+        parsed = parse_file(path, data)
+        if isinstance(parsed, ParsedFile):
+            _add_names(found, parsed)
+    return found
+
+
+def _add_names(found: _Declared, parsed: ParsedFile) -> None:
+    raw = options_of(parsed)
+    found.options += raw.options
+    found.classes |= set(raw.classes)
+    found.lists += raw_lists(parsed)
+    found.enums += enums_of(parsed)
+    found.variables += declarations(parsed)
+
+
+def _assemble(declared: _Declared, table: MachineTable) -> Index:
+    names = frozenset(option.name for option in declared.options)
+    listed = {item.name: item for item in declared.lists}
+    backend_options = frozenset(
+        option.name
+        for option in declared.options
+        if any(word in option.name for word in _OPTION_WORDS)
+        or (option.choice_list is not None and "BACKEND" in option.choice_list)
+    )
+    backends = [enum for enum in declared.enums if names_backends(enum)]
+    values = _values(declared, listed, backend_options, backends)
+    predicates: dict[str, str] = {}
+    for enum in backends:
+        members = {member.name.lower(): member.name for member in enum.members}
+        for name in enum.predicates:
+            predicates[name] = members.get(name.removeprefix("is_"), "")
+    return Index(
+        table,
+        names,
+        backend_options,
+        frozenset(declared.classes),
+        values,
+        {
+            enum.name: {m.name: m.value if isinstance(m.value, str) else None for m in enum.members}
+            for enum in declared.enums
+        },
+        frozenset(enum.name for enum in backends),
+        {name: member for name, member in predicates.items() if name not in _AMBIGUOUS},
+        frozenset(listed),
+        frozenset({"get_exec", "get_server_args", "get_global_server_args", "resolving_view"}),
+        _relevant(table, backend_options, backends, listed),
+    )
+
+
+# Predicates that tensors and platforms have as well.
+_AMBIGUOUS = frozenset({"is_cuda", "is_cpu", "is_hip", "is_npu", "is_xpu", "is_none"})
+
+
+def _values(
+    declared: _Declared,
+    listed: Mapping[str, RawList],
+    backend_options: frozenset[str],
+    backends: list[BackendEnum],
+) -> frozenset[str]:
+    found: set[str] = set()
+    for option in declared.options:
+        if option.name in backend_options:
+            found |= {item for item in option.choices or () if isinstance(item, str)}
+    for item in listed.values():
+        if "BACKEND" in item.name or "QUANT" in item.name or "CHOICES" in item.name:
+            found |= {part.value for part in item.parts if isinstance(part.value, str)}
+    for enum in backends:
+        found |= {member.value for member in enum.members if isinstance(member.value, str)}
+    return frozenset(found)
+
+
+def _relevant(
+    table: MachineTable,
+    backend_options: frozenset[str],
+    backends: list[BackendEnum],
+    listed: Mapping[str, RawList],
+) -> re.Pattern[bytes]:
+    from sgl_audit.syntax.prefilter import literal_pattern
+
+    words = {name.encode() for name in backend_options}
+    words |= {enum.name.encode() + b"." for enum in backends}
+    words |= {enum.name.encode() + b"(" for enum in backends}
+    words |= {name.encode() for enum in backends for name in enum.predicates if len(name) > 8}
+    words |= {name.encode() for name in listed}
+    words |= {
+        b"get_device_capability", b"get_device_properties", b"gcnArch", b"device_sm", b"is_sm",
+        b"is_blackwell", b"is_hopper", b"is_gfx", b"compute_capability", b"device_capability",
+        b"cuda_capability", b"CUDA_CAPABILITY", b"torch.version.", b"sm_version", b"add_argument",
+    }
+    return literal_pattern(words)
+
+
+def folder_of(path: str) -> str:
+    """The package below the top one that a file belongs to: `srt`, `multimodal_gen` ..."""
+    parts = posixpath.dirname(path).split("/")
+    return parts[1] if len(parts) > 1 else ""
+
+
+__all__ = ["Entry", "Index", "build_index", "folder_of", "machines_for", "server_files"]

@@ -1,0 +1,184 @@
+"""The machine part of the index: what module-level names and attributes are on each capability."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from sgl_audit.extract.machine.outside import Machine
+from sgl_audit.extract.machine.portable import portable
+from sgl_audit.extract.machine.reader import Reader
+from sgl_audit.extract.machine.scopes import How, Scope, module_scope
+from sgl_audit.extract.machine.values import (
+    MACHINE_FLAGS,
+    UNKNOWN,
+    Entry,
+    TableFunction,
+    Value,
+)
+from sgl_audit.extract.machine.world import MachineTable, TreeWorld, classes_of
+from sgl_audit.model.source import Diagnostic
+from sgl_audit.syntax.hits import LineHits
+from sgl_audit.syntax.parse import ParsedFile, parse_file
+from sgl_audit.syntax.prefilter import MACHINE, literal_pattern, mentions_machine
+
+ROUNDS = 3
+
+
+class MachineIndexer:
+    """Reads modules on demand and evaluates their names on every machine."""
+
+    def __init__(
+        self,
+        files: Iterable[str],
+        read: Callable[[str], bytes],
+        machines: tuple[Machine, ...],
+        variables: Mapping[str, Entry],
+    ) -> None:
+        self._read = read
+        self._scopes: dict[str, tuple[Scope, ParsedFile] | None] = {}
+        self._files = tuple(files)
+        self.world = TreeWorld(self._files, self._scope)
+        self.world.variables = dict(variables)
+        self.readers = tuple(Reader(machine, self.world) for machine in machines)
+        self._machines = machines
+
+    def table(self, seeds: Iterable[str]) -> MachineTable:
+        """The table of every name that asks about the machine, directly or through another."""
+        exports: dict[str, dict[str, tuple[Entry, ...]]] = {}
+        attributes: dict[str, list[tuple[Entry, ...]]] = {}
+        names: set[str] = set()
+        for path in seeds:
+            self._index_file(path, MACHINE, exports, attributes)
+        for _ in range(ROUNDS):
+            found = {name for entries in exports.values() for name in entries}
+            new = {name for name in found - names if len(name) > 6}
+            if not new:
+                break
+            names |= found
+            pattern = literal_pattern(name.encode() for name in new)
+            for path in sorted(self._scopes):
+                self._index_file(path, pattern, exports, attributes)
+        return self._finish(exports, attributes)
+
+    def _scope(self, path: str) -> Scope | None:
+        loaded = self._load(path)
+        return None if loaded is None else loaded[0]
+
+    def _load(self, path: str) -> tuple[Scope, ParsedFile] | None:
+        if path not in self._scopes:
+            data = self._read(path)
+            wanted = path.endswith("__init__.py") or mentions_machine(data)
+            parsed = parse_file(path, data) if wanted else None
+            usable = isinstance(parsed, ParsedFile)
+            self._scopes[path] = (
+                (module_scope(path, parsed.tree), parsed)
+                if parsed is not None and not isinstance(parsed, Diagnostic) and usable
+                else None
+            )
+        return self._scopes[path]
+
+    def _index_file(
+        self,
+        path: str,
+        pattern: re.Pattern[bytes],
+        exports: dict[str, dict[str, tuple[Entry, ...]]],
+        attributes: dict[str, list[tuple[Entry, ...]]],
+    ) -> None:
+        loaded = self._load(path)
+        if loaded is None:
+            return
+        scope, parsed = loaded
+        hits = LineHits(parsed, pattern)
+        if not hits:
+            return
+        known = exports.setdefault(path, {})
+        for name, bindings in scope.names.items():
+            if name in known or not any(_mentions(hits, item.node) for item in bindings):
+                continue
+            if all(item.how in (How.IMPORT, How.CLASS, How.OPAQUE) for item in bindings):
+                continue
+            entries = self._evaluate(ast.Name(name, ast.Load(), lineno=0, col_offset=0), scope)
+            if entries is not None:
+                known[name] = entries
+        if "__getattr__" in scope.names and "current_platform" not in known:
+            known["current_platform"] = tuple(
+                Entry(self.world.member(reader, path, "current_platform"))
+                for reader in self.readers
+            )
+        if pattern is MACHINE:
+            self._index_attributes(scope, hits, attributes)
+
+    def _index_attributes(
+        self, scope: Scope, hits: LineHits, attributes: dict[str, list[tuple[Entry, ...]]]
+    ) -> None:
+        for info in classes_of(scope):
+            for name, assigned in info.assigned.items():
+                for value, inner, _ in assigned:
+                    if not hits.within(value):
+                        attributes.setdefault(name, []).append(())
+                        continue
+                    entries = self._evaluate(value, inner)
+                    attributes.setdefault(name, []).append(entries or ())
+
+    def _evaluate(self, node: ast.expr, scope: Scope) -> tuple[Entry, ...] | None:
+        entries: list[Entry] = []
+        for reader in self.readers:
+            entry = reader.evaluate(node, scope)
+            entries.append(Entry(portable(reader, entry.value), entry.flags))
+        touched = any(_touches(entry) for entry in entries)
+        return tuple(entries) if touched else None
+
+    def _finish(
+        self,
+        exports: dict[str, dict[str, tuple[Entry, ...]]],
+        attributes: dict[str, list[tuple[Entry, ...]]],
+    ) -> MachineTable:
+        imports: dict[str, dict[str, tuple[str, str]]] = {}
+        stars: dict[str, tuple[str, ...]] = {}
+        for path, loaded in sorted(self._scopes.items()):
+            if loaded is None:
+                continue
+            scope = loaded[0]
+            inner = {
+                name: (target, item.attribute)
+                for name, bindings in scope.names.items()
+                for item in bindings
+                if item.how is How.IMPORT
+                and item.attribute is not None
+                and (target := self.world.module_path(item.module)) is not None
+            }
+            if inner:
+                imports[path] = inner
+            found = [self.world.module_path(star) for star in scope.stars]
+            if found:
+                stars[path] = tuple(item for item in found if item is not None)
+        agreed = {
+            name: every[0]
+            for name, every in sorted(attributes.items())
+            if every[0] and all(item == every[0] for item in every)
+            if any("capability" in entry.flags for entry in every[0])
+        }
+        return MachineTable(
+            tuple(machine.capability.name for machine in self._machines),
+            {path: names for path, names in sorted(exports.items()) if names},
+            imports,
+            stars,
+            agreed,
+            self.world.variables,
+            self.world.paths,
+        )
+
+
+def _mentions(hits: LineHits, node: ast.AST | None) -> bool:
+    return node is not None and hits.within(node)
+
+
+def _touches(entry: Entry) -> bool:
+    if entry.flags & MACHINE_FLAGS:
+        return True
+    value: Value = entry.value
+    if isinstance(value, TableFunction):
+        return _touches(value.entry)
+    return value is not UNKNOWN and type(value).__name__ == "Record"

@@ -1,0 +1,115 @@
+"""Reducing a value to what other files may need of it, so that it can cross processes."""
+
+from __future__ import annotations
+
+import ast
+
+from sgl_audit.extract.machine.calls import needs_arguments, only_devices
+from sgl_audit.extract.machine.objects import bases
+from sgl_audit.extract.machine.reader import Budget, Reader
+from sgl_audit.extract.machine.scopes import ClassInfo
+from sgl_audit.extract.machine.values import (
+    UNKNOWN,
+    ClassValue,
+    Entry,
+    EnumValue,
+    External,
+    Function,
+    Instance,
+    Partial,
+    Record,
+    TableFunction,
+    Value,
+)
+
+_SCALARS = (bool, int, float, str, EnumValue, External, TableFunction, Record)
+
+
+def portable(reader: Reader, value: Value) -> Value:
+    """The value without syntax in it: functions by their result, objects by what they answer."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case tuple():
+            return tuple(portable(reader, item) for item in value)
+        case list():
+            return [portable(reader, item) for item in value]
+        case frozenset():
+            return value
+        case Function(node=node) if not needs_arguments(node):
+            return TableFunction(result(reader, value), only_devices(node))
+        case Partial():
+            return TableFunction(result(reader, value))
+        case Instance():
+            return record_of(reader, value)
+    return value if isinstance(value, _SCALARS) else UNKNOWN
+
+
+def result(reader: Reader, callee: Value) -> Entry:
+    """What a call without arguments gives, and what that rests on."""
+    outer, reader.flags = reader.flags, set()
+    reader.refill()
+    try:
+        value = portable(reader, reader.call(callee, (), {}))
+    except (Budget, RecursionError):
+        value = UNKNOWN
+    entry = Entry(value, frozenset(reader.flags))
+    reader.flags = outer
+    return entry
+
+
+def record_of(reader: Reader, instance: Instance) -> Record:
+    """An object by its fields and by what its methods without arguments return."""
+    fields = {name: Entry(portable(reader, item)) for name, item in instance.fields.items()}
+    methods: dict[str, Entry] = {}
+    for info in _lineage(reader, instance.info, 6):
+        for name, node in info.methods.items():
+            if name.startswith("__") or name in methods or name in fields:
+                continue
+            if needs_arguments(node) or isinstance(node, ast.AsyncFunctionDef):
+                continue
+            entry = result(reader, Function(node, info.body or info.scope, instance))
+            known = entry.value is not UNKNOWN or entry.flags
+            if known and _is_property(node):
+                fields[name] = entry
+            elif known:
+                methods[name] = entry
+    fields |= {key: item for key, item in _forwarded(reader, instance).items() if key not in fields}
+    return Record(
+        instance.info.name,
+        tuple(sorted(fields.items())),
+        tuple(sorted(methods.items())),
+        None if instance.sequence is None else tuple(instance.sequence),
+    )
+
+
+def _lineage(reader: Reader, info: ClassInfo, depth: int) -> list[ClassInfo]:
+    found = [info]
+    if depth:
+        for base in bases(reader, info):
+            if isinstance(base, ClassValue) and base.info is not info:
+                found += _lineage(reader, base.info, depth - 1)
+    return found
+
+
+def _is_property(node: ast.AST) -> bool:
+    return any(
+        isinstance(item, ast.Name) and item.id in ("property", "cached_property")
+        for item in getattr(node, "decorator_list", ())
+    )
+
+
+def _forwarded(reader: Reader, instance: Instance) -> dict[str, Entry]:
+    from sgl_audit.extract.machine.objects import forwarding_module, forwarding_table
+
+    method = instance.info.methods.get("__getattr__")
+    if method is None:
+        return {}
+    module = forwarding_module(reader, instance.info, method)
+    if module is None:
+        return {}
+    table = forwarding_table(reader, instance.info, method)
+    return {
+        name: result(reader, reader.world.member(reader, module, target))
+        for name, target in table.items()
+    }

@@ -1,0 +1,57 @@
+"""Bytes to a parsed file. `ast` is the guard: what it refuses never reaches LibCST."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+import warnings
+from dataclasses import dataclass, field
+
+from sgl_audit.model.source import Diagnostic, Place
+from sgl_audit.syntax.limits import MAX_FILE_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile:
+    """One file: its tree path, its `ast`, and its lines as UTF-8 bytes without line ends.
+
+    `ast` counts columns in UTF-8 bytes, so slicing the encoded lines is exact for any text.
+    """
+
+    path: str
+    tree: ast.Module
+    lines: tuple[bytes, ...] = field(repr=False)
+
+    def place(self, node: ast.AST) -> Place:
+        """Where a node begins; line 1 for nodes that carry no position."""
+        return Place(self.path, getattr(node, "lineno", 1), getattr(node, "col_offset", 0))
+
+
+def decode(data: bytes) -> str:
+    """Text of Python source, with line ends as newlines.
+
+    Raises:
+        SyntaxError: unknown or contradictory coding declaration.
+        UnicodeDecodeError: the bytes are not in the declared encoding.
+    """
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    text = data.decode(encoding)
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", " ")
+
+
+def parse_file(path: str, data: bytes) -> ParsedFile | Diagnostic:
+    """Parse one file; anything that cannot be read becomes a diagnostic with its reason."""
+    if len(data) > MAX_FILE_BYTES:
+        return Diagnostic(f"file has {len(data)} bytes, more than {MAX_FILE_BYTES}", Place(path, 1))
+    try:
+        text = decode(data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text, filename=path)
+    except SyntaxError as error:
+        return Diagnostic(f"not valid Python: {error.msg}", Place(path, error.lineno or 1))
+    except (ValueError, MemoryError, RecursionError) as error:
+        reason = str(error) or type(error).__name__
+        return Diagnostic(f"cannot be parsed: {reason}", Place(path, 1))
+    return ParsedFile(path, tree, tuple(text.encode().split(b"\n")))
