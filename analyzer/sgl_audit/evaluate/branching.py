@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sgl_audit.evaluate.journal import Journal, restore
+from sgl_audit.evaluate.journal import Journal, Memo, restore
 from sgl_audit.evaluate.scopes import GLOBALS
 from sgl_audit.evaluate.statements import BREAK, CONTINUE, Return, Split
 from sgl_audit.evaluate.values import (
@@ -339,6 +339,10 @@ def join_contents(container: Any, states: list[tuple[Cube, Any]]) -> Any:
 
 
 def _join_dicts(container: Any, states: list[tuple[Cube, Any]]) -> Any:
+    if isinstance(container, Memo):
+        first = states[0][1]
+        rest = [state for _, state in states[1:]]
+        return {k: v for k, v in first.items() if all(k in r and same(r[k], v) for r in rest)}
     frame = GLOBALS in container
     keys: dict[Any, None] = {}
     for _, state in states:

@@ -16,6 +16,8 @@ from sgl_audit.evaluate.values import (
     Instance,
     Namespace,
     Opaque,
+    Raised,
+    Undecidable,
     Unknown,
     Value,
 )
@@ -36,7 +38,7 @@ def lower_class(lowering: Lowering, node: ast.ClassDef, scope: Scope) -> Run:
     prefix = f"{scope.qualname}." if scope.qualname else ""
     inner = Scope("class", scope, set(), prefix + node.name)
     inner.names = bound_names(node.body, inner)
-    runs: list[Run] | None = None
+    runs: list[tuple[Run, str | None]] | None = None
     store = lowering.store_name(node.name, scope)
     in_class = scope.kind == "class"
     doc = ast.get_docstring(node, clean=False)
@@ -44,8 +46,8 @@ def lower_class(lowering: Lowering, node: ast.ClassDef, scope: Scope) -> Run:
     def run(f: Frame) -> None:
         nonlocal runs
         if runs is None:
-            lowered = [lower_statement(lowering, item, inner) for item in node.body]
-            runs = [item for item in lowered if item is not None]
+            lowered = [(lower_statement(lowering, item, inner), item) for item in node.body]
+            runs = [(part, decorated_name(item)) for part, item in lowered if part is not None]
         applied = [decorator(f) for decorator in decorators]
         parents = tuple([base(f) for base in bases])
         options = {name: value(f) for name, value in keywords}
@@ -53,8 +55,8 @@ def lower_class(lowering: Lowering, node: ast.ClassDef, scope: Scope) -> Run:
         body: Frame = {GLOBALS: f[GLOBALS], PARENT: cell, "__module__": lowering.module}
         body["__qualname__"] = inner.qualname
         body["__doc__"] = doc
-        for statement in runs:
-            statement(body)
+        for statement, names in runs:
+            run_part(machine, statement, body, names)
         del body[GLOBALS], body[PARENT]
         value = make_class(
             machine, node.name, parents, body, options, (lowering.file, node.lineno)
@@ -65,6 +67,25 @@ def lower_class(lowering: Lowering, node: ast.ClassDef, scope: Scope) -> Run:
         store(f, value)
 
     return run
+
+
+def decorated_name(node: ast.stmt) -> str | None:
+    """The name of a decorated method: it alone is lost when its decorator cannot be followed."""
+    decorated = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.decorator_list
+    return node.name if decorated else None  # type: ignore[attr-defined]
+
+
+def run_part(machine: Machine, statement: Run, body: Frame, name: str | None) -> None:
+    """Run one statement of a class body."""
+    if name is None:
+        statement(body)
+        return
+    try:
+        statement(body)
+    except Undecidable as stop:
+        body[name] = Unknown(name, stop.reason)
+    except Raised as raised:
+        body[name] = Unknown(name, f"its decorator raises {raised.value.cls.name}")
 
 
 def make_class(
@@ -127,7 +148,12 @@ def new_instance(cls: Class, payload: Any = MISSING) -> Value:
     if cls.layout is None:
         return Instance(cls)
     kind = LAYOUTS[cls.layout]
-    item = kind() if payload is MISSING else kind(payload)
+    if payload is MISSING:
+        item = kind()
+    elif isinstance(payload, tuple) and cls.layout is not tuple:
+        item = kind(*payload)
+    else:
+        item = kind(payload)
     item.cls = cls
     item.d = {}
     return item

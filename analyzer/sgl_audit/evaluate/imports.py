@@ -47,7 +47,6 @@ class Imports:
 
     Attributes:
         program: parsed files of the tree and of the libraries read with it.
-        classes: every class made, for emptying look-up caches.
         gaps: what could not run while modules loaded.
     """
 
@@ -57,7 +56,6 @@ class Imports:
         self.standins = standins
         self.modules: dict[str, Module] = {}
         self.gaps: list[Gap] = []
-        self.classes: list[Class] = []
         self.hosts = Hosts(machine)
         self._loading = 0
         self._opaques: dict[str, Opaque] = {}
@@ -188,6 +186,8 @@ class Imports:
             if "ImportError" in kinds or isinstance(node, ast.Raise):
                 raise
             self._gap(module, node, f"{raised.value.cls.name}: {self._message(raised)}")
+        except Exception as error:
+            self._gap(module, node, f"the interpreter failed: {type(error).__name__}: {error}")
 
     def _message(self, raised: Raised) -> str:
         text = self.machine.as_text(raised.value)

@@ -7,6 +7,12 @@ from typing import Any
 Container = Any
 
 
+class Memo(dict):  # type: ignore[type-arg]
+    """A cache of results: an entry may be dropped at any time without changing what is computed."""
+
+    __slots__ = ()
+
+
 def snapshot(container: Container) -> Any:
     """A shallow copy of the contents."""
     if isinstance(container, dict):

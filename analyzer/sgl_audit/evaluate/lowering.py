@@ -50,6 +50,7 @@ class Code:
         "qualname",
         "simple",
         "vararg",
+        "watch",
     )
 
     def __init__(self, lowering: Lowering, node: Any, scope: Scope) -> None:
@@ -75,6 +76,7 @@ class Code:
         ]
         self.is_async = isinstance(node, ast.AsyncFunctionDef)
         self.generator = False
+        self.watch: Any = None
         self._lowering = lowering
         self._node = node
         self._scope = scope

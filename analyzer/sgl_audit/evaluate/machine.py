@@ -222,6 +222,8 @@ class Machine(Objects, Branching, Text, Managers):
     ) -> Value:
         """Run an interpreted function."""
         code = function.code
+        if code.watch is not None:
+            code.watch(function)
         frame: dict[str, Value] = {GLOBALS: function.globals, PARENT: function.env}
         if code.simple and not kwargs and len(args) == len(code.positional):
             for name, value in zip(code.positional, args):  # noqa: B905
@@ -312,7 +314,7 @@ class Machine(Objects, Branching, Text, Managers):
         if owner.__class__ is Instance:
             cls = owner.cls
             hit = cls.cache.get(name, MISSING)
-            if hit.__class__ is Function and name not in owner.d and cls.hooks is None and cls.finals:
+            if hit.__class__ is Function and name not in owner.d and cls.finals:
                 return self.call_function(hit, [owner, *args], kwargs)
         elif owner.__class__ is Module:
             return self.call(self.getattr(owner, name), args, kwargs)

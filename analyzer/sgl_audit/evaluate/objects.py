@@ -437,13 +437,7 @@ class Objects:
         """Write to a class; look-ups through it and its heirs are forgotten."""
         self.touch(cls.ns)
         cls.ns[name] = value
-        self.forget_lookups()
-
-    def forget_lookups(self) -> None:
-        """Empty every look-up cache. Classes are rarely written to after they are made."""
-        for cls in self.imports.classes:
-            cls.cache.clear()
-            cls.finals = False
+        cls.forget()
 
     def plain_setattr(self, owner: Value, name: str, value: Value) -> None:
         """`object.__setattr__`: data descriptors first, then the instance."""
@@ -472,7 +466,7 @@ class Objects:
         if isinstance(owner, Class):
             self.touch(owner.ns)
             owner.ns.pop(name, None)
-            self.forget_lookups()
+            owner.forget()
             return
         holder = owner.ns if isinstance(owner, Module) else getattr(owner, "d", None)
         if holder is None or name not in holder:

@@ -18,7 +18,7 @@ from sgl_audit.evaluate.standins.functions import (
 )
 from sgl_audit.evaluate.standins.methods import method_tables
 from sgl_audit.evaluate.standins.torch_module import NoContextAdapter, _NoContext
-from sgl_audit.evaluate.values import Class, Value
+from sgl_audit.evaluate.values import Value
 from sgl_audit.evaluate.world import World
 
 RECURSION_LIMIT = 20_000
@@ -75,15 +75,9 @@ class Session:
         machine.known = {}
         machine.questions = {}
         machine.refusals = []
-        caches = len(self.imports.classes)
         try:
             yield machine
         finally:
             machine.journal.undo()
-            del self.imports.classes[caches:]
             machine.known = {}
 
-
-def remember_class(session: Session, cls: Class) -> None:
-    """Keep a class in the list whose look-up caches are emptied on writes to classes."""
-    session.imports.classes.append(cls)

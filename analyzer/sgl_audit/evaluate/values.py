@@ -7,6 +7,7 @@ function of the analysed tree ever becomes a Python class or function.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -311,11 +312,12 @@ class Class:
     """
 
     __slots__ = (
+        "__weakref__",
         "bases",
         "cache",
         "data",
         "finals",
-        "hooks",
+        "heirs",
         "layout",
         "meta",
         "module",
@@ -349,9 +351,12 @@ class Class:
         self.scope: Any = None
         self.opaque_base: Opaque | Unknown | None = None
         self.mro: tuple[Class, ...] = self._linearise()
-        self.hooks: dict[str, Value] | None = None
         self.finals: bool = False
+        self.heirs: weakref.WeakSet[Class] | None = None
         for base in self.mro[1:]:
+            if base.module != "builtins":
+                base.heirs = base.heirs or weakref.WeakSet()
+                base.heirs.add(self)
             if self.layout is None and base.layout is not None:
                 self.layout = base.layout
             if base.meta is not None and self.meta is None:
@@ -394,9 +399,13 @@ class Class:
         self.cache[name] = found
         return found
 
-    def is_subclass(self, other: Value) -> bool:
-        """Whether `other` is in the resolution order."""
-        return other in self.mro
+    def forget(self) -> None:
+        """Empty the look-up caches of this class and its heirs, after a write to it."""
+        self.cache.clear()
+        self.finals = False
+        for heir in self.heirs or ():
+            heir.cache.clear()
+            heir.finals = False
 
     def describe(self) -> str:
         return self.name

@@ -96,8 +96,10 @@ class FileContext:
         reading = self.reading(node, scope)
         if not reading.asks_machine:
             return False
-        if None not in reading.holds or not isinstance(node, ast.Compare):
+        if None not in reading.holds:
             return True
+        if not isinstance(node, ast.Compare):
+            return any(value is not None for value in reading.holds)
         sides = [node.left, *node.comparators]
         return any(self._is_machine_fact(side, scope) for side in sides)
 

@@ -8,7 +8,7 @@ from sgl_audit.extract.literals import is_literal, json_value
 from sgl_audit.model.facts import BackendEnum, EnumMember, JsonValue
 from sgl_audit.syntax.parse import ParsedFile
 
-_BACKEND_WORDS = ("backend", "runner", "attention", "quant", "moe", "gemm", "a2a", "algorithm")
+_BACKEND_WORDS = ("backend", "runner", "gemm", "a2a", "algorithm", "deepep", "dispatch")
 
 
 def enums_of(parsed: ParsedFile) -> list[BackendEnum]:
@@ -20,10 +20,12 @@ def enums_of(parsed: ParsedFile) -> list[BackendEnum]:
     ]
 
 
-def names_backends(enum: BackendEnum) -> bool:
-    """Whether the members of an enum are backends or modes, by its name or its predicates."""
-    named = any(word in enum.name.lower() for word in _BACKEND_WORDS)
-    return named or len(enum.predicates) >= 2
+def names_backends(enum: BackendEnum, values: frozenset[str]) -> bool:
+    """Whether the members of an enum are backends: by its name, or by two values of options."""
+    if any(word in enum.name.lower() for word in _BACKEND_WORDS):
+        return True
+    plain = [member.value for member in enum.members if isinstance(member.value, str)]
+    return sum(value in values for value in plain) >= 2
 
 
 def _is_enum(node: ast.ClassDef) -> bool:

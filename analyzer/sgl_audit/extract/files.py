@@ -20,14 +20,14 @@ from sgl_audit.extract.gates import GateSite, GateValues, defined_gates, inline_
 from sgl_audit.extract.guards import guard_of
 from sgl_audit.extract.index import Index
 from sgl_audit.extract.machine.outside import Machine
-from sgl_audit.extract.machine.scopes import module_scope
+from sgl_audit.extract.machine.scopes import module_scope, release
 from sgl_audit.extract.options import RawOptions, options_of
 from sgl_audit.extract.reads import ConditionalName, VariableRead, conditional_names, variable_reads
 from sgl_audit.extract.rejections import rejections_at
 from sgl_audit.extract.scan import tests_in
 from sgl_audit.extract.walker import Visit, visits
 from sgl_audit.model.facts import BackendEnum, Decision, Rejection
-from sgl_audit.model.source import Diagnostic
+from sgl_audit.model.source import Diagnostic, Place
 from sgl_audit.syntax.hits import LineHits
 from sgl_audit.syntax.parse import ParsedFile, parse_file
 from sgl_audit.syntax.prefilter import ENVIRONMENT
@@ -64,10 +64,14 @@ def read_file(
     parsed = parse_file(path, data)
     if isinstance(parsed, Diagnostic):
         return FileFacts(path, diagnostics=(parsed,))
+    reading = _Pass(parsed, index, machines, gate_values)
     try:
-        return _Pass(parsed, index, machines, gate_values).facts()
+        return reading.facts()
     except RecursionError:
-        return FileFacts(path, diagnostics=(Diagnostic("nested too deeply to be read"),))
+        reason = Diagnostic("nested too deeply to be read", Place(path, 1))
+        return FileFacts(path, diagnostics=(reason,))
+    finally:
+        release(reading.context.scope)
 
 
 class _Pass:
@@ -89,7 +93,7 @@ class _Pass:
         self.changes: list[RawChange] = []
         self.reads: list[VariableRead] = []
         self._hits = LineHits(parsed, index.relevant)
-        self._environment = bool(LineHits(parsed, ENVIRONMENT))
+        self._environment = ENVIRONMENT.search(parsed.data) is not None
 
     def facts(self) -> FileFacts:
         """Everything the file says."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from sgl_audit.extract.context import FileContext
 from sgl_audit.extract.machine.calls import needs_arguments
-from sgl_audit.extract.machine.portable import result
-from sgl_audit.extract.machine.scopes import ClassInfo, FunctionNode, How, Scope
+from sgl_audit.extract.machine.portable import name_entries, result
+from sgl_audit.extract.machine.scopes import Binding, ClassInfo, FunctionNode, How, Scope
 from sgl_audit.extract.machine.values import (
     MACHINE_FLAGS,
     UNKNOWN,
@@ -24,11 +24,11 @@ from sgl_audit.extract.machine.world import classes_of
 from sgl_audit.model.facts import Gate, GateForm
 from sgl_audit.model.source import Place
 from sgl_audit.syntax.hits import LineHits
-from sgl_audit.syntax.prefilter import MACHINE
 from sgl_audit.syntax.text import one_line
 
 # (tree path, name, capability) -> value, by an evaluator that knows more than this package.
 GateValues = Callable[[str, str, str], bool | None]
+_NO_GATES = (How.IMPORT, How.CLASS, How.OPAQUE, How.PARAMETER)
 _QUESTION = ("is_", "has_", "support", "can_", "use_", "enable", "on_", "should_", "check_")
 
 
@@ -43,22 +43,33 @@ class GateSite:
 
 def defined_gates(context: FileContext, values: GateValues | None) -> list[GateSite]:
     """The gates that one file defines: functions, aliases, constants, methods, attributes."""
+    hits = LineHits(context.parsed, context.index.machine_names)
+    if not hits:
+        return []
     sites: list[GateSite] = []
-    exports = context.index.machines.exports.get(context.path, {})
-    for name, entries in sorted(exports.items()):
-        bindings = context.scope.names.get(name)
-        if bindings and bindings[-1].node is not None and _asks(name, entries):
-            called = any(isinstance(entry.value, TableFunction) for entry in entries)
-            is_def = bindings[-1].how is How.FUNCTION
-            form = GateForm.FUNCTION if is_def else GateForm.ALIAS if called else GateForm.INLINE
-            place = context.parsed.place(bindings[-1].node)
-            sites.append(_site(context, name, form, entries, place, values))
+    for name, bindings in sorted(context.scope.names.items()):
+        last = bindings[-1]
+        if last.how in _NO_GATES or last.node is None:
+            continue
+        if not any(item.node is not None and hits.within(item.node) for item in bindings):
+            continue
+        entries = name_entries(context.readers, name, context.scope)
+        if entries is None:
+            continue
+        if _asks(name, entries):
+            place = context.parsed.place(last.node)
+            sites.append(_site(context, name, _form(last, entries), entries, place, values))
         sites += _attributes(context, entries, values)
-    hits = LineHits(context.parsed, MACHINE)
-    if hits:
-        for info in classes_of(context.scope):
-            sites += _methods(context, info, values, hits)
+    for info in classes_of(context.scope):
+        sites += _methods(context, info, values, hits)
     return sites
+
+
+def _form(binding: Binding, entries: tuple[Entry, ...]) -> GateForm:
+    if binding.how is How.FUNCTION:
+        return GateForm.FUNCTION
+    called = any(isinstance(entry.value, TableFunction) for entry in entries)
+    return GateForm.ALIAS if called else GateForm.INLINE
 
 
 def _site(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -13,24 +13,25 @@ from sgl_audit.extract.enums import enums_of, names_backends
 from sgl_audit.extract.environment import RawVariable, declarations
 from sgl_audit.extract.index_machine import MachineIndexer
 from sgl_audit.extract.machine.outside import Machine
-from sgl_audit.extract.machine.values import Entry
 from sgl_audit.extract.machine.world import MachineTable
 from sgl_audit.extract.options import RawOption, options_of
 from sgl_audit.model.capability import BY_NAME
 from sgl_audit.model.facts import BackendEnum
 from sgl_audit.model.source import SourceTree
 from sgl_audit.syntax.parse import ParsedFile, parse_file
+from sgl_audit.syntax.prefilter import (
+    CAPABILITY_LITERALS,
+    MACHINE,
+    MACHINE_LITERALS,
+    literal_pattern,
+)
+from sgl_audit.syntax.toplevel import imported_names, mentioning_names
 
 # Folders whose code never runs in a server.
 _OUTSIDE = re.compile(r"/(?:tests?|benchmarks?|examples?|third_party)/")
 _NAMES = re.compile(
     rb"class \w*ServerArgs\b|_CHOICES|Env(?:Bool|Str|Int|Field)|add_cli_args"
     rb"|: A\[|Annotated\[|(?:Enum|Flag)\)|_BACKENDS? ?="
-)
-_SEEDS = re.compile(
-    rb"get_device_capability|get_device_properties|gcnArch|device_sm|is_sm\d|is_blackwell"
-    rb"|is_hopper|torch\.version\.(?:cuda|hip)|ComputeCapability|compute_capability"
-    rb"|device_capability|is_cuda\(|is_hip\(|is_gfx"
 )
 # Which modules a distribution brings under another name than its own.
 _MODULES = {
@@ -65,6 +66,7 @@ class Index:
     choice_lists: frozenset[str]
     bag_getters: frozenset[str]
     relevant: re.Pattern[bytes]
+    machine_names: re.Pattern[bytes]
 
 
 def server_files(tree: SourceTree) -> tuple[str, ...]:
@@ -90,11 +92,25 @@ def build_index(
 ) -> Index:
     """Read the names of a tree."""
     declared = _declared_names(tree, files)
-    contents = _Contents(tree)
-    seeds = [path for path in files if _SEEDS.search(contents.read(path))]
     variables = {item.name: item.value for item in declared.variables}
-    table = MachineIndexer(files, contents.read, machines, variables).table(seeds)
-    return _assemble(declared, table)
+    indexer = MachineIndexer(files, _Contents(tree).read, machines, variables)
+    return _assemble(declared, indexer.table(_seeds(tree, files)))
+
+
+def _seeds(tree: SourceTree, files: tuple[str, ...]) -> list[str]:
+    """The files that define a name about the machine which another file imports."""
+    contents = _Contents(tree)
+    defined: dict[str, set[str]] = {}
+    imported: set[str] = set()
+    for path in files:
+        data = contents.read(path)
+        if MACHINE.search(data) is None:
+            continue
+        imported |= imported_names(data)
+        names = mentioning_names(data, MACHINE)
+        if names:
+            defined[path] = names
+    return [path for path, names in sorted(defined.items()) if names & imported]
 
 
 class _Contents:
@@ -140,27 +156,29 @@ def _add_names(found: _Declared, parsed: ParsedFile) -> None:
 
 
 def _assemble(declared: _Declared, table: MachineTable) -> Index:
-    names = frozenset(option.name for option in declared.options)
+    options = main_options(declared.options)
+    names = frozenset(option.name for option in options)
     listed = {item.name: item for item in declared.lists}
     backend_options = frozenset(
         option.name
-        for option in declared.options
+        for option in options
         if any(word in option.name for word in _OPTION_WORDS)
         or (option.choice_list is not None and "BACKEND" in option.choice_list)
     )
-    backends = [enum for enum in declared.enums if names_backends(enum)]
-    values = _values(declared, listed, backend_options, backends)
+    values = _values(declared, listed, backend_options)
+    backends = [enum for enum in declared.enums if names_backends(enum, values)]
+    members = {m.value for enum in backends for m in enum.members if isinstance(m.value, str)}
     predicates: dict[str, str] = {}
     for enum in backends:
-        members = {member.name.lower(): member.name for member in enum.members}
+        by_name = {member.name.lower(): member.name for member in enum.members}
         for name in enum.predicates:
-            predicates[name] = members.get(name.removeprefix("is_"), "")
+            predicates[name] = by_name.get(name.removeprefix("is_"), "")
     return Index(
         table,
         names,
         backend_options,
         frozenset(declared.classes),
-        values,
+        values | members,
         {
             enum.name: {m.name: m.value if isinstance(m.value, str) else None for m in enum.members}
             for enum in declared.enums
@@ -169,8 +187,21 @@ def _assemble(declared: _Declared, table: MachineTable) -> Index:
         {name: member for name, member in predicates.items() if name not in _AMBIGUOUS},
         frozenset(listed),
         frozenset({"get_exec", "get_server_args", "get_global_server_args", "resolving_view"}),
-        _relevant(table, backend_options, backends, listed),
+        _relevant(backend_options, backends, listed),
+        _machine_names(table),
     )
+
+
+def main_options(options: Iterable[RawOption]) -> list[RawOption]:
+    """The options of the server, and those of other programs in the tree with a telling name."""
+    every = list(options)
+    counts = Counter(_package(option) for option in every)
+    main = max(sorted(counts), key=lambda name: counts[name], default="")
+    return [item for item in every if _package(item) == main or item.name.count("_") > 0]
+
+
+def _package(option: RawOption) -> str:
+    return "/".join(option.place.file.split("/")[:2])
 
 
 # Predicates that tensors and platforms have as well.
@@ -181,7 +212,6 @@ def _values(
     declared: _Declared,
     listed: Mapping[str, RawList],
     backend_options: frozenset[str],
-    backends: list[BackendEnum],
 ) -> frozenset[str]:
     found: set[str] = set()
     for option in declared.options:
@@ -190,36 +220,27 @@ def _values(
     for item in listed.values():
         if "BACKEND" in item.name or "QUANT" in item.name or "CHOICES" in item.name:
             found |= {part.value for part in item.parts if isinstance(part.value, str)}
-    for enum in backends:
-        found |= {member.value for member in enum.members if isinstance(member.value, str)}
     return frozenset(found)
 
 
+def _machine_names(table: MachineTable) -> re.Pattern[bytes]:
+    """Names whose mention makes a definition worth evaluating."""
+    known = {name for names in table.exports.values() for name in names if len(name) > 6}
+    return literal_pattern((*MACHINE_LITERALS, *(name.encode() for name in known)))
+
+
 def _relevant(
-    table: MachineTable,
     backend_options: frozenset[str],
     backends: list[BackendEnum],
     listed: Mapping[str, RawList],
 ) -> re.Pattern[bytes]:
-    from sgl_audit.syntax.prefilter import literal_pattern
-
-    words = {name.encode() for name in backend_options}
-    words |= {enum.name.encode() + b"." for enum in backends}
-    words |= {enum.name.encode() + b"(" for enum in backends}
+    words = {name.encode() for name in backend_options if "_" in name}
+    words |= {f"{mark}{name}".encode() for name in backend_options for mark in (".", '"')}
+    words |= {name.encode() + mark for name in _names(backends) for mark in (b".", b"(")}
     words |= {name.encode() for enum in backends for name in enum.predicates if len(name) > 8}
     words |= {name.encode() for name in listed}
-    words |= {
-        b"get_device_capability", b"get_device_properties", b"gcnArch", b"device_sm", b"is_sm",
-        b"is_blackwell", b"is_hopper", b"is_gfx", b"compute_capability", b"device_capability",
-        b"cuda_capability", b"CUDA_CAPABILITY", b"torch.version.", b"sm_version", b"add_argument",
-    }
-    return literal_pattern(words)
+    return literal_pattern((*words, *CAPABILITY_LITERALS, b"torch.version.", b"def add_cli_args"))
 
 
-def folder_of(path: str) -> str:
-    """The package below the top one that a file belongs to: `srt`, `multimodal_gen` ..."""
-    parts = posixpath.dirname(path).split("/")
-    return parts[1] if len(parts) > 1 else ""
-
-
-__all__ = ["Entry", "Index", "build_index", "folder_of", "machines_for", "server_files"]
+def _names(enums: list[BackendEnum]) -> list[str]:
+    return [enum.name for enum in enums]

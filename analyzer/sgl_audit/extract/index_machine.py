@@ -7,23 +7,18 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from sgl_audit.extract.machine.outside import Machine
-from sgl_audit.extract.machine.portable import portable
+from sgl_audit.extract.machine.portable import name_entries, portable
 from sgl_audit.extract.machine.reader import Reader
 from sgl_audit.extract.machine.scopes import How, Scope, module_scope
-from sgl_audit.extract.machine.values import (
-    MACHINE_FLAGS,
-    UNKNOWN,
-    Entry,
-    TableFunction,
-    Value,
-)
+from sgl_audit.extract.machine.values import MACHINE_FLAGS, Entry
 from sgl_audit.extract.machine.world import MachineTable, TreeWorld, classes_of
-from sgl_audit.model.source import Diagnostic
 from sgl_audit.syntax.hits import LineHits
 from sgl_audit.syntax.parse import ParsedFile, parse_file
 from sgl_audit.syntax.prefilter import MACHINE, literal_pattern, mentions_machine
 
 ROUNDS = 3
+# Lines; beyond it a function is no gate.
+LONG = 60
 
 
 class MachineIndexer:
@@ -71,12 +66,11 @@ class MachineIndexer:
             data = self._read(path)
             wanted = path.endswith("__init__.py") or mentions_machine(data)
             parsed = parse_file(path, data) if wanted else None
-            usable = isinstance(parsed, ParsedFile)
-            self._scopes[path] = (
-                (module_scope(path, parsed.tree), parsed)
-                if parsed is not None and not isinstance(parsed, Diagnostic) and usable
-                else None
-            )
+            if isinstance(parsed, ParsedFile):
+                prune(parsed.tree.body)
+                self._scopes[path] = (module_scope(path, parsed.tree), parsed)
+            else:
+                self._scopes[path] = None
         return self._scopes[path]
 
     def _index_file(
@@ -99,7 +93,7 @@ class MachineIndexer:
                 continue
             if all(item.how in (How.IMPORT, How.CLASS, How.OPAQUE) for item in bindings):
                 continue
-            entries = self._evaluate(ast.Name(name, ast.Load(), lineno=0, col_offset=0), scope)
+            entries = name_entries(self.readers, name, scope)
             if entries is not None:
                 known[name] = entries
         if "__getattr__" in scope.names and "current_platform" not in known:
@@ -119,16 +113,9 @@ class MachineIndexer:
                     if not hits.within(value):
                         attributes.setdefault(name, []).append(())
                         continue
-                    entries = self._evaluate(value, inner)
-                    attributes.setdefault(name, []).append(entries or ())
-
-    def _evaluate(self, node: ast.expr, scope: Scope) -> tuple[Entry, ...] | None:
-        entries: list[Entry] = []
-        for reader in self.readers:
-            entry = reader.evaluate(node, scope)
-            entries.append(Entry(portable(reader, entry.value), entry.flags))
-        touched = any(_touches(entry) for entry in entries)
-        return tuple(entries) if touched else None
+                    found = tuple(reader.evaluate(value, inner) for reader in self.readers)
+                    asked = any(entry.flags & MACHINE_FLAGS for entry in found)
+                    attributes.setdefault(name, []).append(found if asked else ())
 
     def _finish(
         self,
@@ -155,7 +142,10 @@ class MachineIndexer:
             if found:
                 stars[path] = tuple(item for item in found if item is not None)
         agreed = {
-            name: every[0]
+            name: tuple(
+                Entry(portable(reader, entry.value), entry.flags)
+                for reader, entry in zip(self.readers, every[0], strict=True)
+            )
             for name, every in sorted(attributes.items())
             if every[0] and all(item == every[0] for item in every)
             if any("capability" in entry.flags for entry in every[0])
@@ -171,14 +161,16 @@ class MachineIndexer:
         )
 
 
+def prune(body: list[ast.stmt]) -> None:
+    """Empty long functions: a gate is short, and the syntax of a whole tree is large."""
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            prune(node.body)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            length = (node.end_lineno or node.lineno) - node.lineno
+            if length > LONG and node.name != "__init__":
+                node.body = [ast.Raise()]
+
+
 def _mentions(hits: LineHits, node: ast.AST | None) -> bool:
     return node is not None and hits.within(node)
-
-
-def _touches(entry: Entry) -> bool:
-    if entry.flags & MACHINE_FLAGS:
-        return True
-    value: Value = entry.value
-    if isinstance(value, TableFunction):
-        return _touches(value.entry)
-    return value is not UNKNOWN and type(value).__name__ == "Record"

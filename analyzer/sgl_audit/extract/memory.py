@@ -9,8 +9,8 @@ from typing import TypeVar
 
 _Item = TypeVar("_Item")
 
-# Scopes and functions refer to each other, so they stay until a collection.
-COLLECT_EVERY = 48
+# A few circles remain per file, so that memory grows a little until a collection.
+COLLECT_EVERY = 200
 
 
 @contextmanager

@@ -6,36 +6,36 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sgl_audit.model.facts import Decision, Rejection
-from sgl_audit.model.guard import atoms
+from sgl_audit.model.guard import Guard, atoms
 from sgl_audit.model.source import Place
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Relation:
-    """`option` is read in the guard of a decision on, or a refusal of, `other`."""
+    """`option` is read in the guard of a decision on, or a refusal of, `other`, at `places`."""
 
     option: str
     other: str
     kind: str
-    place: Place
+    places: tuple[Place, ...]
 
 
 def relations(
-    decisions: Iterable[Decision], rejections: Iterable[Rejection]
+    decisions: Iterable[Decision], rejections: Iterable[Rejection], backend: frozenset[str]
 ) -> tuple[Relation, ...]:
-    """Every pair of options that one place ties together, in order."""
-    found: set[Relation] = set()
+    """The options that decide about backend options, or are refused with them, in order."""
+    found: dict[tuple[str, str, str], set[Place]] = {}
     for decision in decisions:
-        for option in _read(decision):
-            if option != decision.option:
-                found.add(Relation(option, decision.option, "decision", decision.place))
+        if decision.option in backend:
+            for option in _read(decision.guard) - {decision.option}:
+                key = (option, decision.option, "decision")
+                found.setdefault(key, set()).add(decision.place)
     for rejection in rejections:
-        for option in rejection.options:
-            for other in rejection.options:
-                if option != other:
-                    found.add(Relation(option, other, "rejection", rejection.place))
-    return tuple(sorted(found))
+        for other in backend.intersection(rejection.options):
+            for option in set(rejection.options) - {other}:
+                found.setdefault((option, other, "rejection"), set()).add(rejection.place)
+    return tuple(Relation(*key, tuple(sorted(places))) for key, places in sorted(found.items()))
 
 
-def _read(decision: Decision) -> set[str]:
-    return {name for atom in atoms(decision.guard) for name in atom.options}
+def _read(guard: Guard) -> set[str]:
+    return {name for atom in atoms(guard) for name in atom.options}

@@ -118,10 +118,8 @@ def _assembled(
     sites = tuple(
         sorted((s for f in found for s in f.gates), key=lambda s: (s.gate.name, s.gate.place))
     )
-    pairs = relations(decisions, rejections)
-    coupled = frozenset(
-        name for pair in pairs if pair.other in index.backend_options for name in (pair.option,)
-    )
+    pairs = relations(decisions, rejections, index.backend_options)
+    coupled = frozenset(pair.option for pair in pairs if pair.kind == "decision")
     facts = Facts(
         choice_lists(found),
         options(found, index.backend_options, coupled),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left, bisect_right
+from itertools import accumulate
 
 from sgl_audit.syntax.parse import ParsedFile
 
@@ -15,11 +16,12 @@ class LineHits:
     __slots__ = ("_lines",)
 
     def __init__(self, parsed: ParsedFile, pattern: re.Pattern[bytes]) -> None:
-        starts = [0]
-        for line in parsed.lines:
-            starts.append(starts[-1] + len(line) + 1)
-        found = pattern.finditer(b"\n".join(parsed.lines))
-        self._lines = sorted({bisect_right(starts, match.start()) for match in found})
+        offsets = [match.start() for match in pattern.finditer(parsed.data)]
+        self._lines: list[int] = []
+        if offsets:
+            # Each start counts the line end before it.
+            starts = [0, *accumulate(len(line) + 1 for line in parsed.lines)]
+            self._lines = sorted({bisect_right(starts, offset) for offset in offsets})
 
     def __bool__(self) -> bool:
         return bool(self._lines)

@@ -14,13 +14,14 @@ from sgl_audit.syntax.limits import MAX_FILE_BYTES
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """One file: its tree path, its `ast`, and its lines as UTF-8 bytes without line ends.
+    """One file: its tree path, its `ast`, its text as UTF-8, and the lines of that.
 
     `ast` counts columns in UTF-8 bytes, so slicing the encoded lines is exact for any text.
     """
 
     path: str
     tree: ast.Module
+    data: bytes = field(repr=False)
     lines: tuple[bytes, ...] = field(repr=False)
 
     def place(self, node: ast.AST) -> Place:
@@ -54,4 +55,5 @@ def parse_file(path: str, data: bytes) -> ParsedFile | Diagnostic:
     except (ValueError, MemoryError, RecursionError) as error:
         reason = str(error) or type(error).__name__
         return Diagnostic(f"cannot be parsed: {reason}", Place(path, 1))
-    return ParsedFile(path, tree, tuple(text.encode().split(b"\n")))
+    encoded = text.encode()
+    return ParsedFile(path, tree, encoded, tuple(encoded.split(b"\n")))

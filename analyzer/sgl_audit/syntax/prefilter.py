@@ -10,23 +10,28 @@ from collections.abc import Iterable
 
 # Words by which source asks about the machine. They only decide what is looked at;
 # what a condition means is computed from its definition.
-MACHINE_LITERALS = (
+CAPABILITY_LITERALS = (
     b"get_device_capability",
     b"get_device_properties",
     b"device_capability",
     b"compute_capability",
     b"cuda_capability",
     b"CUDA_CAPABILITY",
+    b"min_capability",
     b"device_sm",
-    b"get_device_sm",
     b"sm_version",
     b"gcnArch",
-    b"min_capability",
-    b"is_sm",
+    b"is_sm1",
+    b"is_sm8",
+    b"is_sm9",
     b"is_blackwell",
     b"is_hopper",
     b"is_ampere",
     b"is_gfx",
+    b"get_jit_cuda_arch",
+)
+MACHINE_LITERALS = (
+    *CAPABILITY_LITERALS,
     b"gfx9",
     b"is_cuda",
     b"is_hip",
@@ -39,23 +44,7 @@ MACHINE_LITERALS = (
     b"torch.version.",
     b"current_platform",
     b"get_platform",
-    b"get_jit_cuda_arch",
     b"cuda.is_available",
-)
-BACKEND_LITERALS = (
-    b"_backend",
-    b"Backend",
-    b"_BACKEND",
-    b"_CHOICES",
-    b"server_args",
-    b"ServerArgs",
-    b"add_argument",
-    b"Arg(",
-    b"Enum)",
-    b"Env",
-    b"environ",
-    b"getenv",
-    b"get_bool_env_var",
 )
 
 
@@ -89,16 +78,9 @@ def _alternatives(node: _Node) -> bytes:
 
 
 MACHINE = literal_pattern(MACHINE_LITERALS)
-BACKEND = literal_pattern(BACKEND_LITERALS)
 ENVIRONMENT = literal_pattern((b"envs.", b"environ", b"getenv", b"_env_var"))
-RELEVANT = literal_pattern((*MACHINE_LITERALS, *BACKEND_LITERALS))
 
 
 def mentions_machine(data: bytes) -> bool:
     """Whether the bytes may ask about the machine."""
     return MACHINE.search(data) is not None
-
-
-def is_relevant(data: bytes) -> bool:
-    """Whether the bytes may hold a fact of any kind."""
-    return RELEVANT.search(data) is not None

@@ -68,8 +68,7 @@ class Dataclasses:
             cls.ns["__repr__"] = records.text(machine, names)
         if options.get("frozen"):
             cls.ns.setdefault("__setattr__", self._frozen())
-        self.machine.forget_lookups()
-        cls.cache.clear()
+        cls.forget()
         return cls
 
     def _frozen(self) -> Native:

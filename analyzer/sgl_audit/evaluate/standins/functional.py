@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from sgl_audit.evaluate.journal import Memo
 from sgl_audit.evaluate.standins import copying
 from sgl_audit.evaluate.values import (
     MISSING,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 def cached(standins: Standins, function: Value) -> Native:
     """`lru_cache`: one entry per arguments; unknown arguments are not remembered."""
     machine = standins.machine
-    entries: dict[Any, Value] = {}
+    entries: Memo = Memo()
 
     def run(args: list[Value], kwargs: dict[str, Value]) -> Value:
         if any(isinstance(arg, Unknown) for arg in (*args, *kwargs.values())):

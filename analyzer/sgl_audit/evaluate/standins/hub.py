@@ -228,8 +228,7 @@ def _strict_module(standins: Standins, module: Module) -> None:
         cls.ns["validate"] = Native(
             "validate", lambda a, k: [validate(v, a[0]) for v in cls.ns["__class_validators__"]] and None, raw=True, method=True
         )
-        cls.cache.clear()
-        machine.forget_lookups()
+        cls.forget()
         return cls
 
     def validate(validator: Value, item: Value) -> None:
@@ -243,8 +242,29 @@ def _strict_module(standins: Standins, module: Module) -> None:
             raise Raised(error, raised.place) from None
 
     module.ns["strict"] = standins.native("strict", strict, raw=True)
-    for name in ("as_validated_field", "validated_field", "validate_typed_dict"):
-        module.ns[name] = standins.native(name, lambda *a, **k: a[0] if a else None, raw=True)
+    module.ns["as_validated_field"] = standins.native("as_validated_field", lambda f: _field_maker(standins), raw=True)
+    module.ns["validated_field"] = standins.native("validated_field", lambda *a, **k: _field(standins, k), raw=True)
+    module.ns["validate_typed_dict"] = standins.native("validate_typed_dict", lambda *a: None, raw=True)
+
+
+def _field(standins: Standins, options: dict[str, Value]) -> Value:
+    """A dataclass field whose validator is taken to pass."""
+    make = standins.machine.imports.load("dataclasses").ns["field"]
+    kept = {k: v for k, v in options.items() if k in ("default", "default_factory", "init", "metadata", "kw_only")}
+    return standins.machine.call(make, [], kept)
+
+
+def _field_maker(standins: Standins) -> Native:
+    return standins.native("validated field", lambda *a, **k: _field(standins, k), raw=True)
+
+
+def _validators(standins: Standins, module: Module) -> None:
+    maker = _field_maker(standins)
+    for name in ("interval", "is_divisible_by", "tensor_shape"):
+        module.ns[name] = standins.native(name, lambda *a, **k: maker, raw=True)
+    for name in ("probability", "activation_fn_key", "positive_int_field", "token_id"):
+        module.ns[name] = maker
+    module.ns["__getattr__"] = standins.native("__getattr__", lambda name: maker, raw=True)
 
 
 def _keyword_init(machine: Any, cls: Class) -> Native:
@@ -314,6 +334,13 @@ def _hub_error(standins: Standins, name: str) -> Class:
     return known[name]
 
 
+def _hub_logging(standins: Standins, module: Module) -> None:
+    logging = standins.machine.imports.load("logging")
+    module.ns["get_logger"] = logging.ns["getLogger"]
+    for name in ("set_verbosity_error", "set_verbosity_warning", "set_verbosity"):
+        module.ns[name] = standins.native(name, lambda *a: None, raw=True)
+
+
 def _hub_errors(standins: Standins, module: Module) -> None:
     names = "LocalEntryNotFoundError EntryNotFoundError RepositoryNotFoundError GatedRepoError HFValidationError " \
             "RevisionNotFoundError HfHubHTTPError OfflineModeIsEnabled StrictDataclassClassValidationError"
@@ -344,11 +371,13 @@ BUILDERS: dict[str, Any] = {
     "transformers.utils": _utils,
     "transformers.utils.generic": _utils,
     "transformers.utils.hub": _utils,
+    "transformers.utils.type_validators": _validators,
     "transformers.dynamic_module_utils": _dynamic,
     "huggingface_hub": _huggingface,
     "huggingface_hub.dataclasses": _strict_module,
     "huggingface_hub.errors": _hub_errors,
     "huggingface_hub.utils": _hub_errors,
+    "huggingface_hub.utils.logging": _hub_logging,
 }
 models_package = _models_package
 __all__ = ["BUILDERS", "Opaque", "Unknown", "exception_class", "interpreted", "models_package"]

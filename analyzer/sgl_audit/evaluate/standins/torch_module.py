@@ -81,9 +81,8 @@ def _torch(standins: Standins, module: Module) -> None:
     for name in ("no_grad", "inference_mode", "enable_grad", "set_grad_enabled"):
         module.ns[name] = Native(name, lambda a, k: _decorator_or_context(a), raw=True)
     module.ns["autocast"] = no_context
-    for name in ("version", "cuda", "nn", "backends", "xpu", "mps", "distributed", "hip"):
-        if name != "hip":
-            module.ns[name] = load(f"torch.{name}")
+    for name in ("version", "cuda", "nn", "backends", "xpu", "mps", "distributed", "library", "_C"):
+        module.ns[name] = load(f"torch.{name}")
     device = Class("device", (machine.object_class,), {}, "torch")
     device.ns["__init__"] = Native("device", _device, raw=True, method=True)
     device.ns["__str__"] = Native("str", lambda a, k: a[0].d["text"], raw=True, method=True)
@@ -243,8 +242,61 @@ def _nn(standins: Standins, module: Module) -> None:
     module.ns["ModuleDict"] = Class("ModuleDict", (cls,), {}, "torch.nn")
 
 
+def _native_part(standins: Standins, module: Module) -> None:
+    """`torch._C`: the host is taken to be x86-64 without AMX tiles."""
+    machine = standins.machine
+    cpu = Instance(Class("_cpu", (machine.object_class,), {}, "torch._C"))
+    for name in ("_is_amx_tile_supported", "_is_amx_fp16_supported"):
+        cpu.d[name] = standins.native(name, lambda: False)
+    cpu.d["_is_avx512_supported"] = standins.native("_is_avx512_supported", lambda: True)
+    module.ns["_cpu"] = cpu
+
+
+def _cpu(standins: Standins, module: Module) -> None:
+    """`torch.cpu`: the host has no AMX tiles."""
+    for name in ("_is_amx_tile_supported", "_is_amx_fp16_supported", "_init_amx"):
+        module.ns[name] = standins.native(name, lambda: False)
+    standins.define(module, is_available=lambda: True, device_count=lambda: 1)
+
+
+def _library(standins: Standins, module: Module) -> None:
+    """`torch.library`: registering operators has no effect."""
+    machine = standins.machine
+    nothing = standins.native("nothing", lambda *a, **k: None, raw=True)
+    cls = Class("Library", (machine.object_class,), {}, "torch.library")
+
+    def start(args: list[Value], kwargs: dict[str, Value]) -> None:
+        inner = Instance(Class("Module", (machine.object_class,), {}, "torch._C"))
+        inner.d["name"] = args[1] if len(args) > 1 else "library"
+        args[0].d.update({"m": inner, "ns": inner.d["name"]})
+
+    cls.ns["__init__"] = Native("Library", start, raw=True, method=True)
+    for name in ("define", "impl", "_register_fake", "fallback"):
+        cls.ns[name] = nothing
+    module.ns["Library"] = cls
+    identity = standins.native("identity", lambda f: f, raw=True)
+    for name in ("custom_op", "register_fake", "register_kernel", "impl", "triton_op"):
+        module.ns[name] = standins.native(name, lambda *a, **k: identity, raw=True)
+    module.ns["infer_schema"] = standins.native("infer_schema", lambda *a, **k: "()", raw=True)
+    module.ns["wrap_triton"] = identity
+
+
+def _contexts(standins: Standins, module: Module) -> None:
+    """`torch.utils._contextlib`: context managers that decorate without changing results."""
+    cls = Class("_DecoratorContextManager", (standins.machine.object_class,), {}, module.name)
+    cls.ns["__call__"] = Native("__call__", lambda a, k: a[1], raw=True, method=True)
+    for name in ("__enter__", "__exit__", "clone"):
+        cls.ns[name] = Native(name, lambda a, k: None, raw=True, method=True)
+    module.ns["_DecoratorContextManager"] = cls
+    module.ns["_NoParamDecoratorContextManager"] = cls
+
+
 BUILDERS: dict[str, Any] = {
     "torch": _torch,
+    "torch.utils._contextlib": _contexts,
+    "torch._C": _native_part,
+    "torch.cpu": _cpu,
+    "torch.library": _library,
     "torch.version": _version,
     "torch.cuda": _cuda,
     "torch.backends": _backends,

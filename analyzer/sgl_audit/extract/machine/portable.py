@@ -7,8 +7,9 @@ import ast
 from sgl_audit.extract.machine.calls import needs_arguments, only_devices
 from sgl_audit.extract.machine.objects import bases
 from sgl_audit.extract.machine.reader import Budget, Reader
-from sgl_audit.extract.machine.scopes import ClassInfo
+from sgl_audit.extract.machine.scopes import ClassInfo, Scope
 from sgl_audit.extract.machine.values import (
+    MACHINE_FLAGS,
     UNKNOWN,
     ClassValue,
     Entry,
@@ -56,6 +57,25 @@ def result(reader: Reader, callee: Value) -> Entry:
     entry = Entry(value, frozenset(reader.flags))
     reader.flags = outer
     return entry
+
+
+def name_entries(
+    readers: tuple[Reader, ...], name: str, scope: Scope
+) -> tuple[Entry, ...] | None:
+    """What a name of a module is on every machine; None where none of them is asked."""
+    node = ast.Name(name, ast.Load(), lineno=0, col_offset=0)
+    entries: list[Entry] = []
+    for reader in readers:
+        entry = reader.evaluate(node, scope)
+        entries.append(Entry(portable(reader, entry.value), entry.flags))
+    return tuple(entries) if any(touches(entry) for entry in entries) else None
+
+
+def touches(entry: Entry) -> bool:
+    """Whether an entry rests on the machine, itself or by what it returns."""
+    if isinstance(entry.value, TableFunction):
+        return touches(entry.value.entry)
+    return bool(entry.flags & MACHINE_FLAGS) or isinstance(entry.value, Record)
 
 
 def record_of(reader: Reader, instance: Instance) -> Record:

@@ -135,6 +135,20 @@ def class_info(node: ast.ClassDef, parent: Scope) -> ClassInfo:
     return info
 
 
+def release(scope: Scope) -> None:
+    """Take a scope and its inner ones apart: they refer to each other in circles."""
+    for inner in scope.functions.values():
+        release(inner)
+    for info in scope.classes.values():
+        info.assigned.clear()
+        if info.body is not None:
+            release(info.body)
+    scope.functions.clear()
+    scope.classes.clear()
+    scope.names.clear()
+    scope.owner = None
+
+
 def parameters(node: FunctionNode | ast.Lambda) -> list[ast.arg]:
     """Every parameter, in order."""
     arguments = node.args

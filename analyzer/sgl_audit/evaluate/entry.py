@@ -1,0 +1,290 @@
+"""Where a launch begins in a tree, what the server then initialises, and how the result is read.
+
+Found by shape: the parser entry takes the argument list and gives the record; a record that
+resolves later has a method for it; the scheduler's own method decides which initialisers run.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any
+
+from sgl_audit.evaluate.classes import new_instance
+from sgl_audit.evaluate.session import Session
+from sgl_audit.evaluate.statements import lower_statement
+from sgl_audit.evaluate.values import (
+    MISSING,
+    Bound,
+    Class,
+    Function,
+    Instance,
+    Module,
+    Raised,
+    Undecidable,
+    Unknown,
+    Value,
+    is_instance,
+)
+
+SERVER_ARGS = ("srt.server_args",)
+PREPARE = "prepare_server_args"
+RUNTIME_CONTEXT = "srt.runtime_context"
+SCHEDULER = "srt.managers.scheduler"
+MODEL_CONFIG = "srt.configs.model_config"
+
+
+@dataclass(slots=True)
+class Reached:
+    """How far a launch got, and what it left behind.
+
+    Attributes:
+        record: the server arguments.
+        scheduler: a scheduler without its processes, with record and model configuration.
+        initialised: names of the initialisers that the scheduler's own conditions let run.
+        stopped: why the run-time part could not be followed, or None.
+    """
+
+    record: Value
+    scheduler: Value = None
+    initialised: list[str] = field(default_factory=list)
+    stopped: str | None = None
+    stopped_by: Raised | None = None
+
+
+class Entry:
+    """The entry points of one tree."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.root = session.program.root
+
+    def module(self, name: str) -> Module:
+        """A module of the tree by its name below the package."""
+        return self.session.imports.load(f"{self.root}.{name}")
+
+    def has(self, name: str) -> bool:
+        """Whether the tree has the module."""
+        return self.session.program.file_of(f"{self.root}.{name}") is not None
+
+    def resolve(self, argv: list[str]) -> Value:
+        """Parse and resolve a launch; gives the record.
+
+        Raises:
+            Raised: the launch is refused.
+            Undecidable: it cannot be told what happens.
+        """
+        machine = self.session.machine
+        prepare = self.session.get(f"{self.root}.{SERVER_ARGS[0]}", PREPARE)
+        record = machine.call(prepare, [list(argv)], {})
+        later = machine.lookup(record, "resolve_once")
+        if later is not MISSING:
+            machine.call(later, [], {})
+        return record
+
+    def publish(self, record: Value) -> None:
+        """Install the configuration process-wide where the tree does that."""
+        machine = self.session.machine
+        if not self.has(RUNTIME_CONTEXT):
+            return
+        publish = machine.module_attribute(self.module(RUNTIME_CONTEXT), "publish")
+        if isinstance(publish, Function):
+            machine.call(publish, [record], {"role": "scheduler"})
+
+    def start_scheduler(self, record: Value) -> Reached:
+        """Publish, build the model configuration, and run the scheduler's initialisers."""
+        machine = self.session.machine
+        reached = Reached(record)
+        try:
+            self.publish(record)
+            cls = machine.module_attribute(self.module(SCHEDULER), "Scheduler")
+            if not isinstance(cls, Class):
+                reached.stopped = "the scheduler class was not found"
+                return reached
+            scheduler = reached.scheduler = new_instance(cls)
+            scheduler.d["server_args"] = record
+            scheduler.d["model_config"] = self.model_config(record)
+            for method, names in self.initialising_methods(cls):
+                self._run_method(method, scheduler, reached, names)
+        except Undecidable as stop:
+            reached.stopped = stop.reason
+        except Raised as raised:
+            reached.stopped = f"{raised.value.cls.name}: {machine.as_text(raised.value)}"
+            reached.stopped_by = raised
+        return reached
+
+    def model_config(self, record: Value) -> Value:
+        """A new model configuration from the resolved record, as the scheduler builds it."""
+        machine = self.session.machine
+        cls = machine.module_attribute(self.module(MODEL_CONFIG), "ModelConfig")
+        build = machine.lookup(cls, "from_server_args")
+        if build is MISSING:
+            raise Undecidable("ModelConfig.from_server_args does not exist")
+        return machine.call(build, [record], {})
+
+    def initialising_methods(self, cls: Class) -> list[tuple[Function, list[str]]]:
+        """Methods of the scheduler that call `initialize_*_config` functions, with those names."""
+        found = []
+        for value in cls.ns.values():
+            if isinstance(value, Function):
+                names = called_initialisers(value.code.node)
+                if names:
+                    found.append((value, names))
+        return found
+
+    def _run_method(
+        self, method: Function, scheduler: Instance, reached: Reached, names: list[str]
+    ) -> None:
+        """Run the statements of a method that concern the initialisers, each on its own."""
+        machine = self.session.machine
+        watched = self._watch(method, names, reached)
+        from sgl_audit.evaluate.lowering import Lowering
+        from sgl_audit.evaluate.scopes import GLOBALS, PARENT, Scope, bound_names
+
+        code = method.code
+        lowering = Lowering(machine, code.module, code.file)
+        scope = Scope("function", code.scope, set(), code.qualname)
+        scope.owner = code.positional[0]
+        scope.names = {code.positional[0]} | bound_names(code.node.body, scope)
+        frame: dict[str, Value] = {
+            GLOBALS: method.globals,
+            PARENT: method.env,
+            code.positional[0]: scheduler,
+        }
+        wanted = needed_statements(code.node.body, set(names))
+        try:
+            for statement in wanted:
+                run = lower_statement(lowering, statement, scope)
+                if run is not None:
+                    run(frame)
+        finally:
+            for function in watched:
+                function.code.watch = None
+
+    def _watch(self, method: Function, names: list[str], reached: Reached) -> list[Function]:
+        machine = self.session.machine
+        watched = []
+        for name in names:
+            function = method.globals.get(name, MISSING)
+            if function is not MISSING:
+                function = machine._forced(method.globals, name, function)
+            if isinstance(function, Function):
+                function.code.watch = lambda called, name=name: reached.initialised.append(name)
+                watched.append(function)
+        return watched
+
+    def getters(self, reached: Reached) -> list[tuple[str, Function]]:
+        """(value name, getter) for the modules whose initialisers ran."""
+        machine = self.session.machine
+        scheduler_module = self.module(SCHEDULER)
+        found: dict[str, Function] = {}
+        for name in reached.initialised:
+            function = machine.lookup(scheduler_module, name)
+            if not isinstance(function, Function):
+                continue
+            for key, value in function.globals.items():
+                if is_getter(key, value):
+                    found.setdefault(key.removeprefix("get_"), value)
+        return sorted(found.items())
+
+    def runtime_values(self, reached: Reached) -> dict[str, Value]:
+        """What the getters give after the initialisers ran."""
+        machine = self.session.machine
+        values: dict[str, Value] = {}
+        for name, getter in self.getters(reached):
+            try:
+                value = machine.call(getter, [], {})
+            except Raised as raised:
+                value = Unknown(name, f"{raised.value.cls.name} in {getter.qualname}")
+            except Undecidable as stop:
+                value = Unknown(name, stop.reason)
+            values[name] = value
+        return values
+
+    def reader(self, record: Value) -> Any:
+        """How a resolved value is read: a function of (record, field name).
+
+        Newer trees keep the record as the user gave it and read results through a function; it is
+        the one that the record's own `resolved_dict` calls with itself and a field name.
+        """
+        machine = self.session.machine
+        method = record.cls.find("resolved_dict")
+        if isinstance(method, Function):
+            name = reader_name(method)
+            function = method.globals.get(name, MISSING) if name else MISSING
+            if function is not MISSING:
+                function = machine._forced(method.globals, name, function)
+                return lambda field_name: machine.call(function, [record, field_name], {})
+        return lambda field_name: machine.getattr(record, field_name)
+
+    def fields(self, record: Value) -> list[str]:
+        """Names of the record's fields."""
+        for parent in record.cls.mro:
+            listed = parent.data.get("record")
+            if listed is not None:
+                return [item.name for item in listed]
+        return list(record.d)
+
+
+def called_initialisers(node: Any) -> list[str]:
+    """Names `initialize_*` called with at most the record inside a function."""
+    names = []
+    for item in ast.walk(node):
+        if (
+            isinstance(item, ast.Call)
+            and isinstance(item.func, ast.Name)
+            and item.func.id.startswith("initialize_")
+            and item.func.id.endswith("_config")
+        ):
+            names.append(item.func.id)
+    return names
+
+
+def needed_statements(body: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
+    """Statements that call an initialiser, and assignments to locals that those read."""
+    chosen: list[ast.stmt] = []
+    reads: set[str] = set()
+    for node in reversed(body):
+        if set(called_initialisers(node)) & names:
+            chosen.append(node)
+            reads |= _loaded(node)
+        elif isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id in reads for target in node.targets
+        ):
+            chosen.append(node)
+            reads |= _loaded(node)
+    return chosen[::-1]
+
+
+def _loaded(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+def is_getter(name: str, value: Value) -> bool:
+    """Whether a module-level name is a getter of a backend without arguments."""
+    return (
+        name.startswith("get_")
+        and name.endswith("_backend")
+        and isinstance(value, Function)
+        and not value.code.positional
+        and not value.code.kwonly
+    )
+
+
+def reader_name(method: Function) -> str | None:
+    """The function a record's dump calls with itself and a field name."""
+    owner = method.code.positional[0]
+    for node in ast.walk(method.code.node):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and len(node.args) == 2
+            and isinstance(node.args[0], ast.Name)
+            and node.args[0].id == owner
+            and isinstance(node.args[1], ast.Attribute)
+        ):
+            return node.func.id
+    return None
+
+
+__all__ = ["Bound", "Entry", "Reached", "is_instance"]
