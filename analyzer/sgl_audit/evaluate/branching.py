@@ -236,7 +236,11 @@ class Branching:
         return ways
 
     def _run_way(
-        self, cube: Cube, written: dict[int, tuple[Any, Any]], run: Callable[[], Any], f: Frame | None
+        self,
+        cube: Cube,
+        written: dict[int, tuple[Any, Any]],
+        run: Callable[[], Any],
+        f: Frame | None,
     ) -> list[Way]:
         outer = self.known
         self.known = {**outer, **dict(cube)}
@@ -353,7 +357,9 @@ def _join_dicts(container: Any, states: list[tuple[Cube, Any]]) -> Any:
         if any(item is MISSING for item in column):
             if not frame:
                 return MISSING
-            joined[key] = Unknown(str(key), "bound on some ways only", ("unbound", key, id(container)))
+            joined[key] = Unknown(
+                str(key), "bound on some ways only", ("unbound", key, id(container))
+            )
         else:
             joined[key] = _join_items([cube for cube, _ in states], column)
     return joined

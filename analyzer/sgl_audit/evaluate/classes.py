@@ -31,9 +31,7 @@ def lower_class(lowering: Lowering, node: ast.ClassDef, scope: Scope) -> Run:
     """The closure that runs a class statement and stores the class."""
     machine = lowering.machine
     bases = [lower_expression(lowering, base, scope) for base in node.bases]
-    keywords = [
-        (kw.arg or "", lower_expression(lowering, kw.value, scope)) for kw in node.keywords
-    ]
+    keywords = [(kw.arg or "", lower_expression(lowering, kw.value, scope)) for kw in node.keywords]
     decorators = [lower_expression(lowering, item, scope) for item in node.decorator_list]
     prefix = f"{scope.qualname}." if scope.qualname else ""
     inner = Scope("class", scope, set(), prefix + node.name)
@@ -58,9 +56,7 @@ def lower_class(lowering: Lowering, node: ast.ClassDef, scope: Scope) -> Run:
         for statement, names in runs:
             run_part(machine, statement, body, names)
         del body[GLOBALS], body[PARENT]
-        value = make_class(
-            machine, node.name, parents, body, options, (lowering.file, node.lineno)
-        )
+        value = make_class(machine, node.name, parents, body, options, (lowering.file, node.lineno))
         cell["__class__"] = value
         for decorator in reversed(applied):
             value = machine.decorate(decorator, value)
@@ -104,7 +100,9 @@ def make_class(
     cls.place = place
     if isinstance(meta, Class):
         cls.meta = meta
-    hook = next((base.data["on_subclass"] for base in cls.mro[1:] if "on_subclass" in base.data), None)
+    hook = next(
+        (base.data["on_subclass"] for base in cls.mro[1:] if "on_subclass" in base.data), None
+    )
     if hook is not None:
         hook(cls, options)
     for key, value in list(ns.items()):

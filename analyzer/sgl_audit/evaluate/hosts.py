@@ -98,9 +98,13 @@ class Hosts:
             return Native(name, lambda args, kwargs: self.run(value, args, kwargs))
         return value
 
-    def run(self, function: Callable[..., Any], args: list[Value], kwargs: dict[str, Value]) -> Value:
+    def run(
+        self, function: Callable[..., Any], args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
         """Call a pure Python function on known values."""
-        return function(*[self.plain(a) for a in args], **{k: self.plain(v) for k, v in kwargs.items()})
+        return function(
+            *[self.plain(a) for a in args], **{k: self.plain(v) for k, v in kwargs.items()}
+        )
 
     def plain(self, value: Value) -> Any:
         """An interpreter value as a pure Python function can take it."""
@@ -134,22 +138,28 @@ class Hosts:
     def setattr(self, owner: Value, name: str, value: Value) -> bool:
         """Write an attribute; False where that is not possible."""
         adapter = self._adapter(owner)
-        return adapter is not None and hasattr(adapter, "setattr") and bool(
-            adapter.setattr(self.machine, owner, name, value)
+        return (
+            adapter is not None
+            and hasattr(adapter, "setattr")
+            and bool(adapter.setattr(self.machine, owner, name, value))
         )
 
     def setitem(self, owner: Value, key: Value, value: Value) -> bool:
         """Write an item; False where that is not possible."""
         adapter = self._adapter(owner)
-        return adapter is not None and hasattr(adapter, "setitem") and bool(
-            adapter.setitem(self.machine, owner, key, value)
+        return (
+            adapter is not None
+            and hasattr(adapter, "setitem")
+            and bool(adapter.setitem(self.machine, owner, key, value))
         )
 
     def delitem(self, owner: Value, key: Value) -> bool:
         """Delete an item; False where that is not possible."""
         adapter = self._adapter(owner)
-        return adapter is not None and hasattr(adapter, "delitem") and bool(
-            adapter.delitem(self.machine, owner, key)
+        return (
+            adapter is not None
+            and hasattr(adapter, "delitem")
+            and bool(adapter.delitem(self.machine, owner, key))
         )
 
     def iterate(self, value: Value) -> Iterator[Value] | None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from sgl_audit.evaluate.hosts import Hosts
 from sgl_audit.evaluate.lowering import Lowering
 from sgl_audit.evaluate.scopes import GLOBALS, PARENT, Scope, bound_names
-from sgl_audit.evaluate.statements import lower_statement
 from sgl_audit.evaluate.values import (
     MISSING,
     Class,
@@ -91,7 +90,9 @@ class Imports:
         file = self.program.file_of(name)
         if file is not None or self.program.is_namespace(name):
             module = Module(name, file)
-            module.ns["__package__"] = name if file is None or file.endswith("__init__.py") else parent
+            module.ns["__package__"] = (
+                name if file is None or file.endswith("__init__.py") else parent
+            )
             if file is None or file.endswith("__init__.py"):
                 module.ns["__path__"] = [self.program.folder_of(name)]
         else:
@@ -200,7 +201,8 @@ class Imports:
         for name in names:
             if name not in module.ns:
                 module.ns[name] = Unknown(
-                    f"{module.name}.{name}", f"its definition at {module.file}:{node.lineno} could not run: {reason}"
+                    f"{module.name}.{name}",
+                    f"its definition at {module.file}:{node.lineno} could not run: {reason}",
                 )
 
     def name_from(self, target: str, name: str, where: tuple[str, int]) -> Value:
@@ -215,7 +217,7 @@ class Imports:
                 return bound
             return self.load(full)
         module_now = self.modules.get(target)
-        if module_now is not None and module_now.state == "loaded" or self.machine.handlers:
+        if (module_now is not None and module_now.state == "loaded") or self.machine.handlers:
             return self._name_of(self.load(target), name)
         return Lazy(target, name, where)
 
@@ -252,7 +254,8 @@ class Imports:
         value = self._name_of(self.load(lazy.module), lazy.attribute)
         if isinstance(value, Lazy):
             raise self.machine.error(
-                "ImportError", f"cannot import name {lazy.attribute!r} from {lazy.module!r} (circular)"
+                "ImportError",
+                f"cannot import name {lazy.attribute!r} from {lazy.module!r} (circular)",
             )
         return value
 
@@ -262,9 +265,11 @@ class Imports:
         ns = f[GLOBALS]
         self.machine.touch(ns)
         listed = module.ns.get("__all__")
-        names = list(listed) if isinstance(listed, (list, tuple)) else [
-            name for name in module.ns if not name.startswith("_")
-        ]
+        names = (
+            list(listed)
+            if isinstance(listed, (list, tuple))
+            else [name for name in module.ns if not name.startswith("_")]
+        )
         for name in names:
             if name in module.ns:
                 ns[name] = module.ns[name]
@@ -311,4 +316,4 @@ def stdlib_module(name: str) -> bool:
     return name.split(".")[0] in sys.stdlib_module_names
 
 
-__all__ = ["Callable", "Gap", "Imports", "Instance", "Any", "stdlib_module"]
+__all__ = ["Any", "Callable", "Gap", "Imports", "Instance", "stdlib_module"]

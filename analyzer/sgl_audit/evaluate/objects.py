@@ -108,7 +108,9 @@ class Objects:
         if isinstance(owner, Module):
             return self.error("AttributeError", f"module {owner.name!r} has no attribute {name!r}")
         if isinstance(owner, Class):
-            return self.error("AttributeError", f"type object {owner.name!r} has no attribute {name!r}")
+            return self.error(
+                "AttributeError", f"type object {owner.name!r} has no attribute {name!r}"
+            )
         return self.error(
             "AttributeError", f"{self.type_name(owner)!r} object has no attribute {name!r}"
         )
@@ -390,16 +392,23 @@ class Objects:
             case "__defaults__":
                 return getattr(owner, "defaults", None) or None
             case "__get__":
-                return Native("__get__", lambda args, kw: Bound(owner, args[0]) if args[0] is not None else owner)
+                return Native(
+                    "__get__",
+                    lambda args, kw: Bound(owner, args[0]) if args[0] is not None else owner,
+                )
         return MISSING
 
     def property_attribute(self, owner: Property, name: str) -> Value:
         """`@x.setter` and `@x.getter`."""
         match name:
             case "setter":
-                return Native("setter", lambda args, kw: Property(owner.getter, args[0], owner.cached))
+                return Native(
+                    "setter", lambda args, kw: Property(owner.getter, args[0], owner.cached)
+                )
             case "getter":
-                return Native("getter", lambda args, kw: Property(args[0], owner.setter, owner.cached))
+                return Native(
+                    "getter", lambda args, kw: Property(args[0], owner.setter, owner.cached)
+                )
             case "fget":
                 return owner.getter
             case "fset":
@@ -480,12 +489,17 @@ class Objects:
             if isinstance(owner, Cases):
                 return owner.map(lambda item: self.getitem(item, key))
             return Unknown(
-                f"{owner.name}[{short(key)}]", owner.reason, ("item", owner.key, freeze(key)), owner.kind
+                f"{owner.name}[{short(key)}]",
+                owner.reason,
+                ("item", owner.key, freeze(key)),
+                owner.kind,
             )
         if isinstance(key, Unknown) and not is_instance(owner):
             if isinstance(key, Cases):
                 return key.map(lambda item: self.getitem(owner, item))
-            return Unknown(f"item {key.name}", key.reason, ("item-of", id(owner), key.key), key.kind)
+            return Unknown(
+                f"item {key.name}", key.reason, ("item-of", id(owner), key.key), key.kind
+            )
         kind = owner.__class__
         if kind in (dict, list, tuple, str, bytes, range):
             try:
@@ -617,8 +631,12 @@ class Objects:
                 return item in container
         if isinstance(container, Class) and (members := container.data.get("members")) is not None:
             return any(item is member for member in members.values())
-        if isinstance(container, (Opaque, Native, Function, Class)) and not isinstance(container, Class):
-            raise self.error("TypeError", f"argument of type {self.type_name(container)!r} is not iterable")
+        if isinstance(container, (Opaque, Native, Function, Class)) and not isinstance(
+            container, Class
+        ):
+            raise self.error(
+                "TypeError", f"argument of type {self.type_name(container)!r} is not iterable"
+            )
         return self._in_sequence(item, self.iterate(container))
 
     def unknown_member(self, item: Unknown, container: Value) -> Value:
@@ -673,9 +691,7 @@ class Objects:
             raise self.convert(error) from None
 
     def _is_type(self, value: Value) -> bool:
-        return isinstance(value, Class) or (
-            isinstance(value, Instance) and "__origin__" in value.d
-        )
+        return isinstance(value, Class) or (isinstance(value, Instance) and "__origin__" in value.d)
 
     def _check_size(self, symbol: str, a: Value, b: Value) -> None:
         if symbol in ("Pow", "LShift") and isinstance(a, int) and isinstance(b, int):
@@ -694,7 +710,10 @@ class Objects:
             return b.map(lambda case: self.binary(symbol, a, case))
         source = a if isinstance(a, Unknown) else b
         return Unknown(
-            f"{short(a)} {symbol} {short(b)}", source.reason, ("op", symbol, freeze(a), freeze(b)), source.kind
+            f"{short(a)} {symbol} {short(b)}",
+            source.reason,
+            ("op", symbol, freeze(a), freeze(b)),
+            source.kind,
         )
 
     def inplace(self, symbol: str, a: Value, b: Value) -> Value:
@@ -702,7 +721,9 @@ class Objects:
         if type(a) in (list, set, dict) and symbol in _INPLACE and not isinstance(b, Unknown):
             self.touch(a)
             try:
-                return _INPLACE[symbol](a, list(self.iterate(b)) if type(a) is list and symbol == "Add" else b)
+                return _INPLACE[symbol](
+                    a, list(self.iterate(b)) if type(a) is list and symbol == "Add" else b
+                )
             except Exception as error:
                 raise self.convert(error) from None
         return self.binary(symbol, a, b)
@@ -735,7 +756,9 @@ class Objects:
         items = list(self.iterate(value))
         if star is None:
             if len(items) != count:
-                raise self.error("ValueError", f"expected {count} values to unpack, got {len(items)}")
+                raise self.error(
+                    "ValueError", f"expected {count} values to unpack, got {len(items)}"
+                )
             return items
         after = count - star - 1
         if len(items) < count - 1:
@@ -794,7 +817,9 @@ class Objects:
     def bound_native(self, method: Any, owner: Value, name: str) -> Native:
         """A bound method of a built-in type."""
         return Native(
-            name, lambda args, kwargs: self.call_native_method(method, owner, args, kwargs), raw=True
+            name,
+            lambda args, kwargs: self.call_native_method(method, owner, args, kwargs),
+            raw=True,
         )
 
     def call_native_method(
@@ -851,7 +876,9 @@ class Objects:
             if hook is not MISSING:
                 return self._iterate_items(value)
             if value.cls.opaque_base is not None:
-                raise Undecidable(f"iteration over {value.cls.name}, which derives from outside the tree")
+                raise Undecidable(
+                    f"iteration over {value.cls.name}, which derives from outside the tree"
+                )
         if isinstance(value, Class):
             members = value.data.get("canonical")
             if members is not None:
@@ -902,7 +929,10 @@ class Objects:
     def percent_format(self, template: str, values: Value) -> Value:
         """`"..." % values`."""
         items = values if isinstance(values, tuple) else (values,)
-        texts = tuple(self.as_text(item) if not isinstance(item, (int, float, str)) else item for item in items)
+        texts = tuple(
+            self.as_text(item) if not isinstance(item, (int, float, str)) else item
+            for item in items
+        )
         if isinstance(values, dict):
             texts = {key: self.as_text(item) for key, item in values.items()}  # type: ignore[assignment]
         try:

@@ -74,7 +74,9 @@ class Program:
         """Direct submodules of a library package, sorted."""
         prefix = module + "."
         files = self.library_files(module.split(".")[0])
-        return sorted({name[len(prefix) :].split(".")[0] for name in files if name.startswith(prefix)})
+        return sorted(
+            {name[len(prefix) :].split(".")[0] for name in files if name.startswith(prefix)}
+        )
 
     def file_of(self, module: str) -> str | None:
         """The file of a module."""
@@ -95,7 +97,11 @@ class Program:
             name[len(prefix) :].split(".")[0] for name in self._files if name.startswith(prefix)
         }
         return [
-            (name, self._files.get(prefix + name, "x").endswith("__init__.py") or self.is_namespace(prefix + name))
+            (
+                name,
+                self._files.get(prefix + name, "x").endswith("__init__.py")
+                or self.is_namespace(prefix + name),
+            )
             for name in sorted(names)
         ]
 

@@ -47,7 +47,11 @@ class Scope:
                     return ("up", depth)
                 depth += 1
             else:
-                if name in scope.names and name not in scope.nonlocals and name not in scope.globals:
+                if (
+                    name in scope.names
+                    and name not in scope.nonlocals
+                    and name not in scope.globals
+                ):
                     return ("up", depth)
                 if name in scope.globals:
                     return ("global", 0)

@@ -213,7 +213,9 @@ def _augmented(lowering: Lowering, node: ast.AugAssign, scope: Scope) -> Run:
 
         def attribute(f: Frame) -> Value:
             owner = base(f)
-            machine.setattr(owner, attr, machine.inplace(symbol, machine.getattr(owner, attr), value(f)))
+            machine.setattr(
+                owner, attr, machine.inplace(symbol, machine.getattr(owner, attr), value(f))
+            )
 
         return placed(lowering, node, attribute)
     index = lower_expression(lowering, target.slice, scope)
@@ -325,7 +327,9 @@ def _for(lowering: Lowering, node: ast.For, scope: Scope) -> Run:
     def run(f: Frame) -> Value:
         iterable = source(f)
         if isinstance(iterable, Unknown):
-            return machine.fork_iteration(iterable, lambda known: rest(f, machine.iterate(known)), f)
+            return machine.fork_iteration(
+                iterable, lambda known: rest(f, machine.iterate(known)), f
+            )
         return rest(f, machine.iterate(iterable))
 
     return placed(lowering, node, run)
@@ -409,7 +413,11 @@ def _raise(lowering: Lowering, node: ast.Raise, scope: Scope) -> Run:
 
     def run(f: Frame) -> Value:
         if value is None:
-            raise machine.handling[-1] if machine.handling else machine.error("RuntimeError", "no exc")
+            raise (
+                machine.handling[-1]
+                if machine.handling
+                else machine.error("RuntimeError", "no exc")
+            )
         try:
             item = value(f)
         except Raised as raised:
@@ -579,7 +587,8 @@ def _import_from(lowering: Lowering, node: ast.ImportFrom, scope: Scope) -> Run:
     machine = lowering.machine
     names = [(alias.name, alias.asname) for alias in node.names]
     stores = [
-        None if name == "*" else lowering.store_name(asname or name, scope) for name, asname in names
+        None if name == "*" else lowering.store_name(asname or name, scope)
+        for name, asname in names
     ]
     where = (lowering.file, node.lineno)
     module = lowering.module

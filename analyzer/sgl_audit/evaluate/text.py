@@ -36,7 +36,13 @@ class Text:
                 return str(value)
             if value.__class__ is Instance and "args" in value.d and self.is_exception(value):
                 args = value.d["args"]
-                return "" if not args else self.as_text(args[0]) if len(args) == 1 else self.as_repr(args)
+                return (
+                    ""
+                    if not args
+                    else self.as_text(args[0])
+                    if len(args) == 1
+                    else self.as_repr(args)
+                )
         return self.as_repr(value)
 
     def is_exception(self, value: Value) -> bool:
@@ -74,7 +80,11 @@ class Text:
             return self.call(self.bind(hook, value, value.cls), [], {})  # type: ignore[attr-defined]
         for kind in (str, int, float, list, dict, tuple, set):
             if isinstance(value, kind):
-                return repr(kind(value)) if kind in (str, int, float) else self.as_repr(kind(value), depth)  # type: ignore[call-overload]
+                return (
+                    repr(kind(value))
+                    if kind in (str, int, float)
+                    else self.as_repr(kind(value), depth)
+                )  # type: ignore[call-overload]
         if self.is_exception(value):
             args = value.d.get("args", ())
             inside = ", ".join(self.part(arg, depth) for arg in args)

@@ -27,7 +27,7 @@ class Missing:
 MISSING = Missing()
 
 
-class Undecidable(BaseException):  # noqa: N818
+class Undecidable(BaseException):
     """Evaluation met something unknown and cannot go on.
 
     A BaseException on purpose: an interpreted `except:` must never swallow it and turn an
@@ -44,7 +44,7 @@ class BudgetReachedError(Undecidable):
     """A budget of steps, depth or cases was used up."""
 
 
-class Raised(Exception):  # noqa: N818
+class Raised(Exception):
     """An exception of the analysed program on its way up.
 
     Attributes:
@@ -283,7 +283,11 @@ def short(value: Value) -> str:
         return value.name
     if isinstance(value, (Instance, Class, Function, Native, Module, Opaque)):
         return value.describe()
-    text = repr(value) if isinstance(value, (str, int, float, bool, type(None))) else type(value).__name__
+    text = (
+        repr(value)
+        if isinstance(value, (str, int, float, bool, type(None)))
+        else type(value).__name__
+    )
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -296,7 +300,7 @@ def freeze(value: Value) -> Any:
     if isinstance(value, (tuple, list)):
         return (type(value).__name__, *(freeze(item) for item in value))
     if isinstance(value, (set, frozenset)):
-        return ("set", *sorted((repr(freeze(item)) for item in value)))
+        return ("set", *sorted(repr(freeze(item)) for item in value))
     if isinstance(value, Opaque):
         return ("opaque", value.name)
     return ("object", id(value))
@@ -562,7 +566,17 @@ def is_instance(value: Value) -> bool:
 class Function:
     """An interpreted function with what it closes over."""
 
-    __slots__ = ("code", "d", "defaults", "env", "globals", "kwdefaults", "module", "name", "qualname")
+    __slots__ = (
+        "code",
+        "d",
+        "defaults",
+        "env",
+        "globals",
+        "kwdefaults",
+        "module",
+        "name",
+        "qualname",
+    )
 
     def __init__(
         self,

@@ -7,7 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from sgl_audit.model.capability import BY_NAME, CARD_DEVICE_NAME, CARD_MEMORY_MIB, Capability, Vendor
+from sgl_audit.model.capability import (
+    BY_NAME,
+    CARD_DEVICE_NAME,
+    CARD_MEMORY_MIB,
+    Capability,
+    Vendor,
+)
 from sgl_audit.model.resolution import Assumption
 from sgl_audit.model.source import Distribution
 
@@ -89,7 +95,9 @@ class World:
             Assumption(name, value, "given" if name in self.given else "default")
             for name, value in values.items()
         ]
-        listed.append(Assumption("packages", "as pinned by the distribution, all installed", "default"))
+        listed.append(
+            Assumption("packages", "as pinned by the distribution, all installed", "default")
+        )
         listed += [
             Assumption(name, value, "given")
             for name, value in sorted(self.given.items())
@@ -107,7 +115,9 @@ def make_world(
 ) -> World:
     """A world for one capability: defaults, then the card's own figures, then what was given."""
     device = BY_NAME[capability]
-    world = World(device, distribution, memory_mib=device.memory_mib, device_name=device.device_name)
+    world = World(
+        device, distribution, memory_mib=device.memory_mib, device_name=device.device_name
+    )
     if card is not None:
         world.memory_mib = CARD_MEMORY_MIB.get(card, device.memory_mib)
         world.device_name = CARD_DEVICE_NAME.get(card, device.device_name)

@@ -28,13 +28,39 @@ Builder = Callable[["Standins", Module], None]
 
 # Decorators outside the tree that give back what they get, by the last part of their name.
 TRANSPARENT = frozenset(
-    "no_grad inference_mode compile disable override final runtime_checkable deprecated "
-    "allow_in_graph torch_compile annotate dont_skip_tracing assume_constant_result "
-    "add_start_docstrings auto_docstring unused export script".split()
+    [
+        "no_grad",
+        "inference_mode",
+        "compile",
+        "disable",
+        "override",
+        "final",
+        "runtime_checkable",
+        "deprecated",
+        "allow_in_graph",
+        "torch_compile",
+        "annotate",
+        "dont_skip_tracing",
+        "assume_constant_result",
+        "add_start_docstrings",
+        "auto_docstring",
+        "unused",
+        "export",
+        "script",
+    ]
 )
 # Names that certainly do not exist although their module does.
 ABSENT = {
-    "torch": {"npu", "hpu", "musa", "mlu", "supa", "gcu", "privateuseone", "float4_e2m1fn_x2_missing"},
+    "torch": {
+        "npu",
+        "hpu",
+        "musa",
+        "mlu",
+        "supa",
+        "gcu",
+        "privateuseone",
+        "float4_e2m1fn_x2_missing",
+    },
     "torch.version": {"musa"},
     "torch.ops": {"npu"},
 }
@@ -155,5 +181,7 @@ def _builders() -> dict[str, Builder]:
         hub,
     ):
         table.update(part.BUILDERS)
-    table["typing"] = table["typing_extensions"] = lambda standins, module: standins.typing.fill(module)
+    table["typing"] = table["typing_extensions"] = lambda standins, module: standins.typing.fill(
+        module
+    )
     return table

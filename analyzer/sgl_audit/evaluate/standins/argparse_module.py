@@ -27,10 +27,21 @@ if TYPE_CHECKING:
     from sgl_audit.evaluate.machine import Machine
     from sgl_audit.evaluate.standins import Standins
 
-ACTION_FIELDS = "option_strings dest nargs const default type choices required help metavar".split()
+ACTION_FIELDS = [
+    "option_strings",
+    "dest",
+    "nargs",
+    "const",
+    "default",
+    "type",
+    "choices",
+    "required",
+    "help",
+    "metavar",
+]
 
 
-class Exit(Exception):  # noqa: N818
+class Exit(Exception):
     """The parser wants to leave."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -91,7 +102,9 @@ class ActionAdapter(argparse.Action):
         self.item = item
         self.parser = parser
 
-    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+    def __call__(
+        self, parser: Any, namespace: Any, values: Any, option_string: str | None = None
+    ) -> None:
         hook = self.item.cls.find("__call__")
         self.machine.call(
             self.machine.bind(hook, self.item, self.item.cls),
@@ -117,7 +130,10 @@ class ParserAdapter:
         if name == "_actions":
             return [self._action_view(machine, action) for action in owner._actions]
         if name == "_option_string_actions":
-            return {flag: self._action_view(machine, a) for flag, a in owner._option_string_actions.items()}
+            return {
+                flag: self._action_view(machine, a)
+                for flag, a in owner._option_string_actions.items()
+            }
         return MISSING
 
     def _action_view(self, machine: Machine, action: Any) -> Value:
@@ -150,17 +166,23 @@ class ParserAdapter:
             return value.replace("%", "%%")
         if name == "choices" and isinstance(value, Class):
             return list(value.data.get("canonical", []))
-        if name == "choices" and not isinstance(value, (list, tuple, set, frozenset, dict, range, type(None))):
+        if name == "choices" and not isinstance(
+            value, (list, tuple, set, frozenset, dict, range, type(None))
+        ):
             return list(self.standins.machine.iterate(value))
         return value
 
-    def _add_interpreted(self, owner: Any, cls: Class, flags: tuple[Value, ...], fields: dict[str, Any]) -> Value:
+    def _add_interpreted(
+        self, owner: Any, cls: Class, flags: tuple[Value, ...], fields: dict[str, Any]
+    ) -> Value:
         machine = self.standins.machine
         if cls.data.get("boolean_optional"):
             fields["action"] = argparse.BooleanOptionalAction
             return owner.add_argument(*flags, **fields)
         fields.pop("action")
-        named = owner._get_optional_kwargs(*flags, **{k: v for k, v in fields.items() if k != "action"})
+        named = owner._get_optional_kwargs(
+            *flags, **{k: v for k, v in fields.items() if k != "action"}
+        )
         item = machine.call(cls, [], dict(named))
         kept = {name: item.d.get(name) for name in ACTION_FIELDS}
         kept["type"] = self.tools.converter(item.d.get("type"))
@@ -170,7 +192,9 @@ class ParserAdapter:
         return item
 
     def _do_add_argument_group(self, owner: Any, *args: Value, **options: Value) -> Value:
-        return owner.add_argument_group(*args, **{k: v for k, v in options.items() if isinstance(v, str)})
+        return owner.add_argument_group(
+            *args, **{k: v for k, v in options.items() if isinstance(v, str)}
+        )
 
     def _do_add_mutually_exclusive_group(self, owner: Any, **options: Value) -> Value:
         return owner.add_mutually_exclusive_group(**options)
@@ -199,7 +223,9 @@ class ParserAdapter:
             raise self._exit(Exit(2, "unrecognized arguments: " + " ".join(extra)))
         return space
 
-    def _do_parse_known_args(self, owner: Any, args: Value = None, namespace: Value = None) -> Value:
+    def _do_parse_known_args(
+        self, owner: Any, args: Value = None, namespace: Value = None
+    ) -> Value:
         return self._parse(owner, args, namespace)
 
     def _exit(self, leave: Exit) -> Raised:
@@ -207,7 +233,9 @@ class ParserAdapter:
         error.value.d["message"] = leave.message
         return error
 
-    def _parse(self, owner: HostParser, args: Value, namespace: Value) -> tuple[Instance, list[str]]:
+    def _parse(
+        self, owner: HostParser, args: Value, namespace: Value
+    ) -> tuple[Instance, list[str]]:
         machine = self.standins.machine
         item = namespace if isinstance(namespace, Instance) else Instance(self.tools.namespace)
         words = list(args) if args is not None else list(self.standins.world.extra.get("argv", []))
@@ -229,11 +257,15 @@ class Argparse:
         root = machine.object_class
         self.action = Class("Action", (root,), {}, "argparse")
         self.namespace = Class("Namespace", (root,), {}, "argparse")
-        self.type_error = Class("ArgumentTypeError", (machine.exceptions["Exception"],), {}, "argparse")
+        self.type_error = Class(
+            "ArgumentTypeError", (machine.exceptions["Exception"],), {}, "argparse"
+        )
         self.error = Class("ArgumentError", (machine.exceptions["Exception"],), {}, "argparse")
         machine.exceptions.setdefault("ArgumentError", self.error)
         machine.exceptions.setdefault("ArgumentTypeError", self.type_error)
-        self.action.ns["__init__"] = Native("Action.__init__", self._initialise, raw=True, method=True)
+        self.action.ns["__init__"] = Native(
+            "Action.__init__", self._initialise, raw=True, method=True
+        )
         self.namespace.ns["__init__"] = Native(
             "Namespace", lambda a, k: a[0].d.update(k), raw=True, method=True
         )
@@ -255,6 +287,7 @@ class Argparse:
         if isinstance(value, Class) and value.layout is not None and value.module == "builtins":
             return value.layout
         if isinstance(value, (Function, Native, Bound, Class)) or is_instance(value):
+
             def convert(text: str) -> Any:
                 try:
                     return machine.call(value, [text], {})
@@ -277,8 +310,19 @@ class Argparse:
         kept = {
             name: value
             for name, value in options.items()
-            if name in ("prog", "usage", "description", "epilog", "add_help", "allow_abbrev", "prefix_chars",
-                        "fromfile_prefix_chars", "conflict_handler", "exit_on_error")
+            if name
+            in (
+                "prog",
+                "usage",
+                "description",
+                "epilog",
+                "add_help",
+                "allow_abbrev",
+                "prefix_chars",
+                "fromfile_prefix_chars",
+                "conflict_handler",
+                "exit_on_error",
+            )
         }
         kept.setdefault("prog", "sglang")
         return HostParser(**kept)
@@ -309,7 +353,13 @@ def _build(standins: Standins, module: Module) -> None:
             "BooleanOptionalAction": boolean,
         }
     )
-    for name in ("_StoreAction", "_StoreTrueAction", "_StoreConstAction", "_AppendAction", "_StoreFalseAction"):
+    for name in (
+        "_StoreAction",
+        "_StoreTrueAction",
+        "_StoreConstAction",
+        "_AppendAction",
+        "_StoreFalseAction",
+    ):
         module.ns[name] = Class(name, (tools.action,), {}, "argparse")
 
 

@@ -15,15 +15,28 @@ from sgl_audit.evaluate.values import MISSING, Class, Instance, Native, Raised, 
 if TYPE_CHECKING:
     from sgl_audit.evaluate.standins import Standins
 
-NESTED = ("text_config", "vision_config", "audio_config", "llm_config", "language_config", "thinker_config")
-DEFAULTS: dict[str, Any] = {"architectures": None, "tie_word_embeddings": True, "is_encoder_decoder": False}
+NESTED = (
+    "text_config",
+    "vision_config",
+    "audio_config",
+    "llm_config",
+    "language_config",
+    "thinker_config",
+)
+DEFAULTS: dict[str, Any] = {
+    "architectures": None,
+    "tie_word_embeddings": True,
+    "is_encoder_decoder": False,
+}
 
 
 def bag_names(standins: Standins) -> dict[str, Value]:
     """`PretrainedConfig`, `AutoConfig`, `GenerationConfig`."""
     machine = standins.machine
     files = standins.files
-    config = Class("PretrainedConfig", (machine.object_class,), {}, "transformers.configuration_utils")
+    config = Class(
+        "PretrainedConfig", (machine.object_class,), {}, "transformers.configuration_utils"
+    )
     config.ns["model_type"] = ""
     config.ns["attribute_map"] = {}
 
@@ -49,7 +62,9 @@ def bag_names(standins: Standins) -> dict[str, Value]:
 
     def to_dict(args: list[Value], kwargs: dict[str, Value]) -> Value:
         return {
-            name: to_dict([value], {}) if isinstance(value, Instance) and config in value.cls.mro else value
+            name: to_dict([value], {})
+            if isinstance(value, Instance) and config in value.cls.mro
+            else value
             for name, value in args[0].d.items()
         }
 
@@ -69,7 +84,12 @@ def bag_names(standins: Standins) -> dict[str, Value]:
     config.ns["get_text_config"] = Native(
         "get_text_config", lambda a, k: a[0].d.get("text_config", a[0]), raw=True, method=True
     )
-    config.ns["update"] = Native("update", lambda a, k: [machine.setattr(a[0], n, v) for n, v in a[1].items()] and None, raw=True, method=True)
+    config.ns["update"] = Native(
+        "update",
+        lambda a, k: [machine.setattr(a[0], n, v) for n, v in a[1].items()] and None,
+        raw=True,
+        method=True,
+    )
     from sgl_audit.evaluate.values import ClassMethod
 
     config.ns["from_dict"] = ClassMethod(Native("from_dict", from_dict, raw=True))

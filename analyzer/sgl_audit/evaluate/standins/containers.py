@@ -37,10 +37,22 @@ ABSTRACT: dict[str, tuple[type, ...]] = {
     "Hashable": (str, int, float, tuple, frozenset, bytes, type(None)),
     "Callable": (Function, Native, Bound, Class),
 }
-OTHERS = (
-    "Iterator Generator Awaitable Coroutine AsyncIterator AsyncIterable AsyncGenerator KeysView "
-    "ValuesView ItemsView MappingView Reversible ByteString Buffer"
-).split()
+OTHERS = [
+    "Iterator",
+    "Generator",
+    "Awaitable",
+    "Coroutine",
+    "AsyncIterator",
+    "AsyncIterable",
+    "AsyncGenerator",
+    "KeysView",
+    "ValuesView",
+    "ItemsView",
+    "MappingView",
+    "Reversible",
+    "ByteString",
+    "Buffer",
+]
 
 
 def _abc(standins: Standins, module: Module) -> None:
@@ -83,17 +95,32 @@ def _collections(standins: Standins, module: Module) -> None:
     default.data["new"] = Native("defaultdict", make_default, raw=True)
     default.ns["__missing__"] = Native("__missing__", missing, raw=True, method=True)
     deque = Class("deque", (types[list],), {}, "collections")
-    deque.ns["appendleft"] = Native("appendleft", lambda a, k: machine.call_method(a[0], "insert", [0, a[1]], {}), raw=True, method=True)
-    deque.ns["popleft"] = Native("popleft", lambda a, k: machine.call_method(a[0], "pop", [0], {}), raw=True, method=True)
+    deque.ns["appendleft"] = Native(
+        "appendleft",
+        lambda a, k: machine.call_method(a[0], "insert", [0, a[1]], {}),
+        raw=True,
+        method=True,
+    )
+    deque.ns["popleft"] = Native(
+        "popleft", lambda a, k: machine.call_method(a[0], "pop", [0], {}), raw=True, method=True
+    )
     deque.data["new"] = Native(
-        "deque", lambda a, k: new_instance(a[0], list(machine.iterate(a[1])) if len(a) > 1 else []), raw=True
+        "deque",
+        lambda a, k: new_instance(a[0], list(machine.iterate(a[1])) if len(a) > 1 else []),
+        raw=True,
     )
     counter = Class("Counter", (types[dict],), {}, "collections")
     counter.data["new"] = Native("Counter", lambda a, k: _count(machine, a), raw=True)
-    module.ns.update({"OrderedDict": ordered, "defaultdict": default, "deque": deque, "Counter": counter})
+    module.ns.update(
+        {"OrderedDict": ordered, "defaultdict": default, "deque": deque, "Counter": counter}
+    )
     module.ns["ChainMap"] = types[dict]
     module.ns["UserDict"] = types[dict]
-    standins.define(module, raw=True, namedtuple=lambda name, fields, **kw: named_tuple(standins, name, fields, kw))
+    standins.define(
+        module,
+        raw=True,
+        namedtuple=lambda name, fields, **kw: named_tuple(standins, name, fields, kw),
+    )
     module.ns["abc"] = machine.imports.load("collections.abc")
 
 
@@ -109,7 +136,12 @@ def named_tuple(standins: Standins, name: str, fields: Value, options: dict[str,
     listed = fields.replace(",", " ").split() if isinstance(fields, str) else list(fields)
     defaults = list(options.get("defaults") or ())
     cls = Class(name, (standins.machine.types[tuple],), {})
-    _fill_tuple(standins, cls, listed, dict(zip(listed[len(listed) - len(defaults) :], defaults, strict=True)))
+    _fill_tuple(
+        standins,
+        cls,
+        listed,
+        dict(zip(listed[len(listed) - len(defaults) :], defaults, strict=True)),
+    )
     return cls
 
 
@@ -120,13 +152,17 @@ def named_tuple_base(standins: Standins) -> Class:
     def on_subclass(cls: Class, options: dict[str, Value]) -> None:
         names = list(cls.ns.get("__annotations__", {}))
         if names:
-            _fill_tuple(standins, cls, names, {name: cls.ns[name] for name in names if name in cls.ns})
+            _fill_tuple(
+                standins, cls, names, {name: cls.ns[name] for name in names if name in cls.ns}
+            )
 
     base.data["on_subclass"] = on_subclass
     return base
 
 
-def _fill_tuple(standins: Standins, cls: Class, names: list[str], defaults: dict[str, Value]) -> None:
+def _fill_tuple(
+    standins: Standins, cls: Class, names: list[str], defaults: dict[str, Value]
+) -> None:
     machine = standins.machine
 
     def construct(args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -140,10 +176,19 @@ def _fill_tuple(standins: Standins, cls: Class, names: list[str], defaults: dict
     cls.data["new"] = Native(cls.name, construct, raw=True)
     cls.ns["_fields"] = tuple(names)
     for index, name in enumerate(names):
-        cls.ns[name] = Property(Native(name, lambda a, k, i=index: tuple.__getitem__(a[0], i), raw=True))  # type: ignore[misc]
-    cls.ns["_asdict"] = Native("_asdict", lambda a, k: dict(zip(names, a[0], strict=True)), raw=True, method=True)
+        cls.ns[name] = Property(
+            Native(name, lambda a, k, i=index: tuple.__getitem__(a[0], i), raw=True)
+        )  # type: ignore[misc]
+    cls.ns["_asdict"] = Native(
+        "_asdict", lambda a, k: dict(zip(names, a[0], strict=True)), raw=True, method=True
+    )
     cls.ns["_replace"] = Native(
-        "_replace", lambda a, k: new_instance(a[0].cls, tuple(k.get(n, v) for n, v in zip(names, a[0], strict=True))), raw=True, method=True
+        "_replace",
+        lambda a, k: new_instance(
+            a[0].cls, tuple(k.get(n, v) for n, v in zip(names, a[0], strict=True))
+        ),
+        raw=True,
+        method=True,
     )
     cls.cache.clear()
 

@@ -65,6 +65,8 @@ def _fill(machine: Machine, target: Any, source: Any, memo: dict[int, Value]) ->
 def _clone(value: Any, attributes: dict[str, Value], payload: Any) -> Value:
     from sgl_audit.evaluate.classes import new_instance
 
-    copied = new_instance(value.cls) if isinstance(value, Instance) else new_instance(value.cls, payload)
+    copied = (
+        new_instance(value.cls) if isinstance(value, Instance) else new_instance(value.cls, payload)
+    )
     copied.d = attributes
     return copied

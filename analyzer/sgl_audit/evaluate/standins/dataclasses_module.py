@@ -36,7 +36,9 @@ class Dataclasses:
     def decorate(self, cls: Value = None, **options: Value) -> Value:
         """`@dataclass` with or without options."""
         if cls is None:
-            return self.standins.native("dataclass", lambda target: self.process(target, options), raw=True)
+            return self.standins.native(
+                "dataclass", lambda target: self.process(target, options), raw=True
+            )
         return self.process(cls, options)
 
     def process(self, cls: Value, options: dict[str, Value]) -> Value:
@@ -48,21 +50,27 @@ class Dataclasses:
         fields.update(own)
         cls.data["record"] = list(fields.values())
         cls.ns["__dataclass_fields__"] = {
-            name: records.field_object(self.marker, field, self.missing) for name, field in fields.items()
+            name: records.field_object(self.marker, field, self.missing)
+            for name, field in fields.items()
         }
         cls.ns["__dataclass_params__"] = Opaque("params")
         listed = list(fields.values())
         names = [f.name for f in listed if not f.init_only]
         machine = self.machine
         if options.get("init", True) and "__init__" not in cls.ns:
-            cls.ns["__init__"] = records.initialiser(machine, cls, listed, bool(options.get("frozen")))
+            cls.ns["__init__"] = records.initialiser(
+                machine, cls, listed, bool(options.get("frozen"))
+            )
         if options.get("eq", True) and "__eq__" not in cls.ns:
             cls.ns["__eq__"] = records.equality(names)
             if not options.get("frozen") and not options.get("unsafe_hash"):
                 cls.ns.setdefault("__hash__", None)
         if options.get("frozen") or options.get("unsafe_hash"):
             cls.ns["__hash__"] = Native(
-                "__hash__", lambda a, k: hash(tuple(a[0].d.get(n) for n in names)), raw=True, method=True
+                "__hash__",
+                lambda a, k: hash(tuple(a[0].d.get(n) for n in names)),
+                raw=True,
+                method=True,
             )
         if options.get("repr", True) and "__repr__" not in cls.ns:
             cls.ns["__repr__"] = records.text(machine, names)
@@ -116,9 +124,7 @@ class Dataclasses:
             else:
                 cls.ns[name] = field.default
             return field
-        return RecordField(
-            name, value, keyword_only=keyword_only, init_only=init_only, type=note
-        )
+        return RecordField(name, value, keyword_only=keyword_only, init_only=init_only, type=note)
 
     def field(self, **spec: Value) -> Value:
         """`field(...)`."""
@@ -134,7 +140,9 @@ class Dataclasses:
             for parent in cls.mro if isinstance(cls, Class) else ():
                 listed = parent.data.get("record", listed)
         if listed is None:
-            raise self.machine.error("TypeError", "must be called with a dataclass type or instance")
+            raise self.machine.error(
+                "TypeError", "must be called with a dataclass type or instance"
+            )
         return tuple(cls.find("__dataclass_fields__")[f.name] for f in listed if not f.init_only)
 
     def is_dataclass(self, target: Value) -> Value:
@@ -144,7 +152,10 @@ class Dataclasses:
 
     def as_dict(self, target: Value, **options: Value) -> Value:
         """`asdict(x)`."""
-        return {f.d["name"]: self._plain(self.machine.getattr(target, f.d["name"])) for f in self.fields(target)}
+        return {
+            f.d["name"]: self._plain(self.machine.getattr(target, f.d["name"]))
+            for f in self.fields(target)
+        }
 
     def _plain(self, value: Value) -> Value:
         if is_instance(value) and self.is_dataclass(value):
@@ -157,10 +168,16 @@ class Dataclasses:
 
     def replace(self, target: Value, **changes: Value) -> Value:
         """`replace(x, **changes)`."""
-        values = {f.d["name"]: self.machine.getattr(target, f.d["name"]) for f in self.fields(target) if f.d["init"]}
+        values = {
+            f.d["name"]: self.machine.getattr(target, f.d["name"])
+            for f in self.fields(target)
+            if f.d["init"]
+        }
         return self.machine.call(target.cls, [], {**values, **changes})
 
-    def make(self, name: str, fields: Value, bases: Value = (), namespace: Value = None, **options: Value) -> Value:
+    def make(
+        self, name: str, fields: Value, bases: Value = (), namespace: Value = None, **options: Value
+    ) -> Value:
         """`make_dataclass`."""
         from sgl_audit.evaluate.classes import make_class
 

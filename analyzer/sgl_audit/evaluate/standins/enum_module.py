@@ -41,7 +41,9 @@ class Enums:
         root = self.machine.object_class
         self.base = Class("Enum", (root,), {}, "enum")
         self.base.data["on_subclass"] = self.on_subclass
-        self.base.data["new"] = Native("Enum", lambda args, kw: self.by_value(*args, **kw), raw=True)
+        self.base.data["new"] = Native(
+            "Enum", lambda args, kw: self.by_value(*args, **kw), raw=True
+        )
         for name, function in {
             "__repr__": self._repr,
             "__str__": self._str,
@@ -115,7 +117,9 @@ class Enums:
         return raw
 
     def _member(self, cls: Class, name: str, value: Value) -> Value:
-        maker = next((p.ns["__new__"] for p in cls.mro if isinstance(p.ns.get("__new__"), Function)), None)
+        maker = next(
+            (p.ns["__new__"] for p in cls.mro if isinstance(p.ns.get("__new__"), Function)), None
+        )
         if maker is not None:
             args = list(value) if isinstance(value, tuple) else [value]
             member = self.machine.call(maker, [cls, *args], {})
@@ -151,19 +155,28 @@ class Enums:
             member = new_instance(cls, value) if cls.layout else Instance(cls)
             member.d.update({"_name_": None, "_value_": value})
             return member
-        raise self.machine.error("ValueError", f"{self.machine.as_repr(value)} is not a valid {cls.qualname}")
+        raise self.machine.error(
+            "ValueError", f"{self.machine.as_repr(value)} is not a valid {cls.qualname}"
+        )
 
     def functional(self, cls: Class, name: Value, names: Value = None, **kwargs: Value) -> Value:
         """`Enum("Name", names)`."""
         from sgl_audit.evaluate.classes import make_class
 
         if names is None:
-            raise self.machine.error("ValueError", f"{self.machine.as_repr(name)} is not a valid {cls.qualname}")
+            raise self.machine.error(
+                "ValueError", f"{self.machine.as_repr(name)} is not a valid {cls.qualname}"
+            )
         if isinstance(names, str):
             names = names.replace(",", " ").split()
-        pairs = names.items() if isinstance(names, dict) else [
-            (item, index + 1) if isinstance(item, str) else tuple(item) for index, item in enumerate(names)
-        ]
+        pairs = (
+            names.items()
+            if isinstance(names, dict)
+            else [
+                (item, index + 1) if isinstance(item, str) else tuple(item)
+                for index, item in enumerate(names)
+            ]
+        )
         return make_class(self.machine, name, (cls,), dict(pairs), {})
 
 
@@ -171,7 +184,9 @@ def _same(a: Value, b: Value) -> bool:
     if a is b:
         return True
     equal = a == b
-    return equal is True and (is_instance(a) or is_instance(b) or type(a) is type(b) or isinstance(a, (int, float)))
+    return equal is True and (
+        is_instance(a) or is_instance(b) or type(a) is type(b) or isinstance(a, (int, float))
+    )
 
 
 def _build(standins: Standins, module: Module) -> None:
@@ -184,8 +199,14 @@ def _build(standins: Standins, module: Module) -> None:
     ns["Flag"] = enums.derived("Flag", int)
     ns["EnumMeta"] = ns["EnumType"] = Class("EnumMeta", (standins.machine.types[type],), {}, "enum")
     ns["auto"] = enums.auto
-    standins.define(module, raw=True, unique=lambda cls: cls, global_enum=lambda cls: cls,
-                    member=lambda value: value, nonmember=lambda value: value)
+    standins.define(
+        module,
+        raw=True,
+        unique=lambda cls: cls,
+        global_enum=lambda cls: cls,
+        member=lambda value: value,
+        nonmember=lambda value: value,
+    )
     ns["property"] = standins.machine.types[Property]
     ns["KEEP"] = ns["STRICT"] = Opaque("enum boundary")
 

@@ -53,17 +53,73 @@ MODULES = {
     "kernels": ("kernels",),
 }
 # What these bring along whatever the metadata says.
-COMPANIONS = (
-    "numpy torch triton tokenizers huggingface_hub yaml jinja2 safetensors regex typing_extensions "
-    "requests filelock fsspec sympy networkx packaging pydantic starlette anyio httpx setuptools "
-    "pkg_resources psutil tqdm certifi charset_normalizer idna urllib3 markupsafe sgl_kernel "
-    "deep_gemm cuda cutlass nvidia dateutil PIL attr attrs click pip wheel mpmath cffi six "
-    "pydantic_core annotated_types rich pygments h11 sniffio pybase64 google transformers "
-    "triton_kernels dill multiprocess pandas pyarrow xxhash aiohttp fastapi uvicorn"
-).split()
+COMPANIONS = [
+    "numpy",
+    "torch",
+    "triton",
+    "tokenizers",
+    "huggingface_hub",
+    "yaml",
+    "jinja2",
+    "safetensors",
+    "regex",
+    "typing_extensions",
+    "requests",
+    "filelock",
+    "fsspec",
+    "sympy",
+    "networkx",
+    "packaging",
+    "pydantic",
+    "starlette",
+    "anyio",
+    "httpx",
+    "setuptools",
+    "pkg_resources",
+    "psutil",
+    "tqdm",
+    "certifi",
+    "charset_normalizer",
+    "idna",
+    "urllib3",
+    "markupsafe",
+    "sgl_kernel",
+    "deep_gemm",
+    "cuda",
+    "cutlass",
+    "nvidia",
+    "dateutil",
+    "PIL",
+    "attr",
+    "attrs",
+    "click",
+    "pip",
+    "wheel",
+    "mpmath",
+    "cffi",
+    "six",
+    "pydantic_core",
+    "annotated_types",
+    "rich",
+    "pygments",
+    "h11",
+    "sniffio",
+    "pybase64",
+    "google",
+    "transformers",
+    "triton_kernels",
+    "dill",
+    "multiprocess",
+    "pandas",
+    "pyarrow",
+    "xxhash",
+    "aiohttp",
+    "fastapi",
+    "uvicorn",
+]
 # Submodules of existing packages that do not exist, or only on other platforms.
 ABSENT_MODULES = frozenset(
-    "torch.npu torch_npu triton.language.extra.hip_missing transformers.models.missing".split()
+    ["torch.npu", "torch_npu", "triton.language.extra.hip_missing", "transformers.models.missing"]
 )
 
 

@@ -134,7 +134,9 @@ class Files:
 
     def missing(self, path: str) -> Any:
         """The exception for a file that is not there."""
-        return self.standins.machine.error("FileNotFoundError", 2, f"No such file or directory: {path!r}")
+        return self.standins.machine.error(
+            "FileNotFoundError", 2, f"No such file or directory: {path!r}"
+        )
 
     def read(self, path: Value) -> bytes:
         """The bytes of a file."""
@@ -145,7 +147,9 @@ class Files:
         real = self.real(text)
         if real is not None and self.is_file(text):
             if real.stat().st_size > MAX_BYTES:
-                raise self.standins.machine.error("OSError", f"{text} is larger than {MAX_BYTES} bytes")
+                raise self.standins.machine.error(
+                    "OSError", f"{text} is larger than {MAX_BYTES} bytes"
+                )
             return real.read_bytes()
         try:
             return self.standins.machine.imports.program.read(text)  # type: ignore[no-any-return]

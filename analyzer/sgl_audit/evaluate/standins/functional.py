@@ -56,11 +56,13 @@ def cached(standins: Standins, function: Value) -> Native:
         entries.clear()
 
     native = Native(getattr(function, "name", "cached"), run, raw=True, method=True)
-    native.d.update({
-        "__wrapped__": function,
-        "cache_clear": Native("cache_clear", clear, raw=True),
-        "cache_info": Native("cache_info", lambda a, k: Opaque("cache_info"), raw=True),
-    })
+    native.d.update(
+        {
+            "__wrapped__": function,
+            "cache_clear": Native("cache_clear", clear, raw=True),
+            "cache_info": Native("cache_info", lambda a, k: Opaque("cache_info"), raw=True),
+        }
+    )
     for name in ("__name__", "__qualname__", "__module__"):
         found = machine.lookup(function, name)
         if isinstance(found, str):
@@ -89,7 +91,9 @@ def _functools(standins: Standins, module: Module) -> None:
         def apply(function: Value) -> Value:
             holder = getattr(function, "d", None)
             if holder is not None:
-                holder.update({k: v for k, v in getattr(wrapped, "d", {}).items() if isinstance(k, str)})
+                holder.update(
+                    {k: v for k, v in getattr(wrapped, "d", {}).items() if isinstance(k, str)}
+                )
                 holder["__wrapped__"] = wrapped
                 for name in ("__name__", "__qualname__", "__module__", "__doc__"):
                     found = machine.lookup(wrapped, name)
@@ -115,7 +119,9 @@ def _functools(standins: Standins, module: Module) -> None:
         partialmethod=partial,
         wraps=wraps,
         reduce=reduce,
-        update_wrapper=lambda wrapper, wrapped, *rest, **kw: machine.call(wraps(wrapped), [wrapper], {}),
+        update_wrapper=lambda wrapper, wrapped, *rest, **kw: machine.call(
+            wraps(wrapped), [wrapper], {}
+        ),
         cached_property=lambda function: Property(function, cached=True),
         total_ordering=lambda cls: cls,
         singledispatch=lambda function: function,
@@ -156,7 +162,9 @@ def _contextlib(standins: Standins, module: Module) -> None:
         closing=Fixed,
         ExitStack=lambda: Fixed(Opaque("ExitStack")),
     )
-    module.ns["AbstractContextManager"] = Class("AbstractContextManager", (machine.object_class,), {})
+    module.ns["AbstractContextManager"] = Class(
+        "AbstractContextManager", (machine.object_class,), {}
+    )
     module.ns["ContextDecorator"] = Class("ContextDecorator", (machine.object_class,), {})
 
 
@@ -260,7 +268,11 @@ def _simple(standins: Standins, module: Module) -> None:
         case "__future__":
             module.ns["annotations"] = Opaque("annotations")
         case "weakref":
-            standins.define(module, raw=True, ref=lambda target, *rest: standins.native("ref", lambda: target, raw=True))
+            standins.define(
+                module,
+                raw=True,
+                ref=lambda target, *rest: standins.native("ref", lambda: target, raw=True),
+            )
             module.ns["WeakKeyDictionary"] = module.ns["WeakValueDictionary"] = machine.types[dict]
             module.ns["WeakSet"] = machine.types[set]
 
@@ -269,7 +281,9 @@ def _types(standins: Standins, module: Module) -> None:
     machine = standins.machine
     from sgl_audit.evaluate.classes import make_class
 
-    def new_class(name: str, bases: Value = (), kwds: Value = None, exec_body: Value = None) -> Value:
+    def new_class(
+        name: str, bases: Value = (), kwds: Value = None, exec_body: Value = None
+    ) -> Value:
         ns: dict[str, Value] = {"__module__": "types"}
         if exec_body is not None:
             machine.call(exec_body, [ns], {})
@@ -283,8 +297,12 @@ def _types(standins: Standins, module: Module) -> None:
     module.ns["UnionType"] = Class("UnionType", (machine.object_class,), {}, "types")
     for name, kind in (("FunctionType", Function), ("ModuleType", Module), ("MethodType", Bound)):
         module.ns[name] = machine.types[kind]
-    machine.types[Bound].data["new"] = Native("MethodType", lambda a, k: Bound(a[1], a[2]), raw=True)
-    machine.types[Module].data["new"] = Native("ModuleType", lambda a, k: _new_module(a[1]), raw=True)
+    machine.types[Bound].data["new"] = Native(
+        "MethodType", lambda a, k: Bound(a[1], a[2]), raw=True
+    )
+    machine.types[Module].data["new"] = Native(
+        "ModuleType", lambda a, k: _new_module(a[1]), raw=True
+    )
     module.ns["NoneType"] = machine.types[type(None)]
     module.ns["GenericAlias"] = standins.typing.alias_class
     standins.define(
@@ -376,26 +394,64 @@ def _logging(standins: Standins, module: Module) -> None:
     machine = standins.machine
     silent = standins.native("log", lambda *a, **k: None, raw=True)
     cls = Class("Logger", (machine.object_class,), {}, "logging")
-    for name in ("debug info warning warn error exception critical log addHandler removeHandler "
-                 "setLevel addFilter").split():
+    for name in [
+        "debug",
+        "info",
+        "warning",
+        "warn",
+        "error",
+        "exception",
+        "critical",
+        "log",
+        "addHandler",
+        "removeHandler",
+        "setLevel",
+        "addFilter",
+    ]:
         cls.ns[name] = silent
     cls.ns["isEnabledFor"] = standins.native("isEnabledFor", lambda *a: False, raw=True)
     cls.ns["getEffectiveLevel"] = standins.native("getEffectiveLevel", lambda *a: 20, raw=True)
     cls.ns.update({"level": 20, "propagate": True, "handlers": [], "disabled": False})
-    module.ns.update({"Logger": cls, "DEBUG": 10, "INFO": 20, "WARNING": 30, "WARN": 30, "ERROR": 40,
-                      "CRITICAL": 50, "FATAL": 50, "NOTSET": 0})
+    module.ns.update(
+        {
+            "Logger": cls,
+            "DEBUG": 10,
+            "INFO": 20,
+            "WARNING": 30,
+            "WARN": 30,
+            "ERROR": 40,
+            "CRITICAL": 50,
+            "FATAL": 50,
+            "NOTSET": 0,
+        }
+    )
     loggers: dict[str, Instance] = {}
 
     def get_logger(name: Value = "root") -> Value:
         key = name if isinstance(name, str) else "root"
         return loggers.setdefault(key, Instance(cls))
 
-    standins.define(module, raw=True, getLogger=get_logger, basicConfig=lambda *a, **k: None,
-                    getLevelName=lambda level: str(level), captureWarnings=lambda *a: None,
-                    addLevelName=lambda *a: None, disable=lambda *a: None)
-    for name in "debug info warning warn error exception critical log".split():
+    standins.define(
+        module,
+        raw=True,
+        getLogger=get_logger,
+        basicConfig=lambda *a, **k: None,
+        getLevelName=lambda level: str(level),
+        captureWarnings=lambda *a: None,
+        addLevelName=lambda *a: None,
+        disable=lambda *a: None,
+    )
+    for name in ["debug", "info", "warning", "warn", "error", "exception", "critical", "log"]:
         module.ns[name] = silent
-    for name in ("Handler", "Formatter", "Filter", "StreamHandler", "FileHandler", "LoggerAdapter", "LogRecord"):
+    for name in (
+        "Handler",
+        "Formatter",
+        "Filter",
+        "StreamHandler",
+        "FileHandler",
+        "LoggerAdapter",
+        "LogRecord",
+    ):
         module.ns[name] = Class(name, (machine.object_class,), {}, "logging")
         module.ns[name].data["new"] = Native(name, lambda a, k: Opaque("logging object"), raw=True)
 

@@ -169,7 +169,9 @@ def _raw_functions(machine: Machine) -> dict[str, Run]:
         "sorted": lambda args, kwargs: sort_values(machine, list(machine.iterate(args[0])), kwargs),
         "reversed": simple(lambda m, v: iter(list(m.iterate(v))[::-1])),
         "enumerate": simple(lambda m, v, start=0: enumerate(m.iterate(v), start)),
-        "zip": lambda args, kwargs: zip(*[machine.iterate(a) for a in args], strict=bool(kwargs.get("strict"))),
+        "zip": lambda args, kwargs: zip(
+            *[machine.iterate(a) for a in args], strict=bool(kwargs.get("strict"))
+        ),
         "map": lambda args, kwargs: _mapped(machine, args[0], args[1:]),
         "filter": simple(_filtered),
         "iter": simple(lambda m, v, *rest: m.iterate(v)),
@@ -202,7 +204,9 @@ def is_instance_of(machine: Machine, value: Value, kind: Value) -> Value:
         return kind.derive(f"isinstance({short(value)}, {kind.name})", "isinstance", freeze(value))
     if isinstance(value, Unknown):
         return value.derive(f"isinstance({value.name}, {short(kind)})", "isinstance", freeze(kind))
-    checker = getattr(kind, "d", {}).get("isinstance") if isinstance(kind, (Opaque, Instance)) else None
+    checker = (
+        getattr(kind, "d", {}).get("isinstance") if isinstance(kind, (Opaque, Instance)) else None
+    )
     if checker is not None:
         return checker(value)
     if isinstance(kind, Instance) and "__origin__" in kind.d:
@@ -356,11 +360,16 @@ def extreme(machine: Machine, args: list[Value], kwargs: dict[str, Value], sign:
     if doubt is not None:
         if isinstance(doubt, Cases) and key is None:
             return machine.fork_case(
-                doubt, lambda case: extreme(machine, [case if v is doubt else v for v in values], kwargs, sign)
+                doubt,
+                lambda case: extreme(
+                    machine, [case if v is doubt else v for v in values], kwargs, sign
+                ),
             )
         shown = ", ".join(short(value) for value in values)
         name = "min" if sign == "<" else "max"
-        return Unknown(f"{name}({shown})", doubt.reason, (name, *(freeze(v) for v in values)), doubt.kind)
+        return Unknown(
+            f"{name}({shown})", doubt.reason, (name, *(freeze(v) for v in values)), doubt.kind
+        )
     best = 0
     for index in range(1, len(values)):
         try:
@@ -378,9 +387,13 @@ def sort_values(machine: Machine, values: list[Value], kwargs: dict[str, Value])
     marks = [machine.call(key, [value], {}) if key is not None else value for value in values]
     doubt = next((mark for mark in marks if isinstance(mark, Unknown)), None)
     if doubt is not None:
-        return Unknown("a sorted list", doubt.reason, ("sorted", *(freeze(v) for v in values)), doubt.kind)
+        return Unknown(
+            "a sorted list", doubt.reason, ("sorted", *(freeze(v) for v in values)), doubt.kind
+        )
     try:
-        order = sorted(range(len(values)), key=marks.__getitem__, reverse=bool(kwargs.get("reverse")))
+        order = sorted(
+            range(len(values)), key=marks.__getitem__, reverse=bool(kwargs.get("reverse"))
+        )
     except TypeError as error:
         raise machine.convert(error) from None
     return [values[index] for index in order]
@@ -418,7 +431,11 @@ def hash_of(machine: Machine, value: Value) -> Value:
         hash(value)
     except TypeError as error:
         raise machine.convert(error) from None
-    return hash(value) if isinstance(value, int) else int.from_bytes(repr(freeze(value)).encode()[-7:], "big")
+    return (
+        hash(value)
+        if isinstance(value, int)
+        else int.from_bytes(repr(freeze(value)).encode()[-7:], "big")
+    )
 
 
 def variables(machine: Machine, value: Value = MISSING) -> Value:
@@ -458,13 +475,17 @@ def _constructors(machine: Machine) -> None:
     new(list, lambda args, kw: _collect(machine, list, args))
     new(tuple, lambda args, kw: _collect(machine, tuple, args))
     new(set, lambda args, kw: _collect(machine, machine.make_set, args))
-    new(frozenset, lambda args, kw: _collect(machine, lambda v: frozenset(machine.make_set(list(v))), args))
+    new(
+        frozenset,
+        lambda args, kw: _collect(machine, lambda v: frozenset(machine.make_set(list(v))), args),
+    )
     new(dict, lambda args, kw: _to_dict(machine, args, kw))
     new(bytes, lambda args, kw: bytes(*args))
     new(bytearray, lambda args, kw: bytearray(*args))
     new(complex, lambda args, kw: complex(*args))
     new(range, lambda args, kw: _range(args))
     new(slice, lambda args, kw: slice(*args))
+
     def fill(args: list[Value], kwargs: dict[str, Value]) -> None:
         owner = args[0]
         machine.touch(owner)
@@ -475,11 +496,19 @@ def _constructors(machine: Machine) -> None:
             owner.extend(items) if isinstance(owner, list) else owner.update(items)
 
     for kind in (dict, list, set):
-        types[kind].ns["__init__"] = Native(f"{kind.__name__}.__init__", fill, raw=True, method=True)
+        types[kind].ns["__init__"] = Native(
+            f"{kind.__name__}.__init__", fill, raw=True, method=True
+        )
     types[type].data["new"] = Native("type", lambda args, kw: _type(machine, args, kw), raw=True)
-    types[Property].data["new"] = Native("property", lambda args, kw: Property(*args[1:3]), raw=True)
-    types[StaticMethod].data["new"] = Native("staticmethod", lambda args, kw: StaticMethod(args[1]), raw=True)
-    types[ClassMethod].data["new"] = Native("classmethod", lambda args, kw: ClassMethod(args[1]), raw=True)
+    types[Property].data["new"] = Native(
+        "property", lambda args, kw: Property(*args[1:3]), raw=True
+    )
+    types[StaticMethod].data["new"] = Native(
+        "staticmethod", lambda args, kw: StaticMethod(args[1]), raw=True
+    )
+    types[ClassMethod].data["new"] = Native(
+        "classmethod", lambda args, kw: ClassMethod(args[1]), raw=True
+    )
     machine.object_class.data["new_object"] = True
 
 
@@ -496,7 +525,11 @@ def _number(machine: Machine, kind: Any, args: list[Value]) -> Value:
         return machine.fork_case(args[0], lambda case: _number(machine, kind, [case, *args[1:]]))
     if args and isinstance(args[0], Unknown):
         return args[0].derive(f"{kind.__name__}({args[0].name})", kind.__name__)
-    if args and is_instance(args[0]) and (hook := args[0].cls.find(f"__{kind.__name__}__")) is not MISSING:
+    if (
+        args
+        and is_instance(args[0])
+        and (hook := args[0].cls.find(f"__{kind.__name__}__")) is not MISSING
+    ):
         return machine.call(machine.bind(hook, args[0], args[0].cls), [], {})
     if args and isinstance(args[0], (Opaque, Class, Instance)):
         return Unknown(f"{kind.__name__}({short(args[0])})", "outside the tree")
@@ -572,7 +605,9 @@ def object_methods(machine: Machine) -> dict[str, Native]:
 
     return {
         "__init__": method("__init__", init_nothing),
-        "__setattr__": method("__setattr__", lambda owner, name, value: machine.plain_setattr(owner, name, value)),
+        "__setattr__": method(
+            "__setattr__", lambda owner, name, value: machine.plain_setattr(owner, name, value)
+        ),
         "__getattribute__": method("__getattribute__", get_raw),
         "__delattr__": method("__delattr__", lambda owner, name: machine.delattr(owner, name)),
         "__repr__": method("__repr__", lambda owner: machine.as_repr(owner)),
@@ -588,7 +623,9 @@ def object_methods(machine: Machine) -> dict[str, Native]:
         "__contains__": method("__contains__", lambda owner, item: machine.contains(item, owner)),
         "__len__": method("__len__", lambda owner: length(machine, owner)),
         "__getitem__": method("__getitem__", lambda owner, key: _plain_item(machine, owner, key)),
-        "__setitem__": method("__setitem__", lambda owner, key, value: _plain_store(machine, owner, key, value)),
+        "__setitem__": method(
+            "__setitem__", lambda owner, key, value: _plain_store(machine, owner, key, value)
+        ),
         "__iter__": method("__iter__", lambda owner: machine.iterate(owner)),
         "__dir__": method("__dir__", lambda owner: sorted(variables(machine, owner))),
     }

@@ -133,7 +133,9 @@ def _utils(standins: Standins, module: Module) -> None:
         if files.is_file(target):
             return target
         if options.get("_raise_exceptions_for_missing_entries", True):
-            raise machine.error("OSError", f"{folder} does not appear to have a file named {filename}")
+            raise machine.error(
+                "OSError", f"{folder} does not appear to have a file named {filename}"
+            )
         return None
 
     silent = machine.imports.load("logging")
@@ -166,7 +168,9 @@ def _utils(standins: Standins, module: Module) -> None:
         to_diff_dict=lambda *a: {},
     )
     for name in ("tf", "flax", "vision", "timm", "peft", "accelerate", "torchvision", "kernels"):
-        module.ns[f"is_{name}_available"] = standins.native(name, lambda: name not in ("tf", "flax"), raw=True)
+        module.ns[f"is_{name}_available"] = standins.native(
+            name, lambda: name not in ("tf", "flax"), raw=True
+        )
     module.ns["CONFIG_NAME"] = "config.json"
     module.ns["GENERATION_CONFIG_NAME"] = "generation_config.json"
     mixin = Class("PushToHubMixin", (machine.object_class,), {}, module.name)
@@ -183,7 +187,9 @@ def _dynamic(standins: Standins, module: Module) -> None:
     def remote(*args: Value, **kwargs: Value) -> Value:
         raise machine.error("OSError", "the model's own code is not loaded")
 
-    def trust(given: Value, name: Value, has_local: Value, has_remote: Value, *rest: Value, **kw: Value) -> Value:
+    def trust(
+        given: Value, name: Value, has_local: Value, has_remote: Value, *rest: Value, **kw: Value
+    ) -> Value:
         if given is None:
             if has_local is True:
                 return False
@@ -214,9 +220,13 @@ def _strict_module(standins: Standins, module: Module) -> None:
     def apply(cls: Value, accept_kwargs: bool) -> Value:
         if not isinstance(cls, Class):
             return cls
-        names = sorted({name for parent in cls.mro for name in parent.ns if str(name).startswith("validate_")})
+        names = sorted(
+            {name for parent in cls.mro for name in parent.ns if str(name).startswith("validate_")}
+        )
         validators = [machine.class_attribute(cls, name) for name in names]
-        cls.ns["__class_validators__"] = [v for v in validators if isinstance(v, (Function, Native))]
+        cls.ns["__class_validators__"] = [
+            v for v in validators if isinstance(v, (Function, Native))
+        ]
         first = _keyword_init(machine, cls) if accept_kwargs else cls.find("__init__")
 
         def run(args: list[Value], kwargs: dict[str, Value]) -> None:
@@ -226,7 +236,10 @@ def _strict_module(standins: Standins, module: Module) -> None:
 
         cls.ns["__init__"] = Native("__init__", run, raw=True, method=True)
         cls.ns["validate"] = Native(
-            "validate", lambda a, k: [validate(v, a[0]) for v in cls.ns["__class_validators__"]] and None, raw=True, method=True
+            "validate",
+            lambda a, k: [validate(v, a[0]) for v in cls.ns["__class_validators__"]] and None,
+            raw=True,
+            method=True,
         )
         cls.forget()
         return cls
@@ -242,15 +255,25 @@ def _strict_module(standins: Standins, module: Module) -> None:
             raise Raised(error, raised.place) from None
 
     module.ns["strict"] = standins.native("strict", strict, raw=True)
-    module.ns["as_validated_field"] = standins.native("as_validated_field", lambda f: _field_maker(standins), raw=True)
-    module.ns["validated_field"] = standins.native("validated_field", lambda *a, **k: _field(standins, k), raw=True)
-    module.ns["validate_typed_dict"] = standins.native("validate_typed_dict", lambda *a: None, raw=True)
+    module.ns["as_validated_field"] = standins.native(
+        "as_validated_field", lambda f: _field_maker(standins), raw=True
+    )
+    module.ns["validated_field"] = standins.native(
+        "validated_field", lambda *a, **k: _field(standins, k), raw=True
+    )
+    module.ns["validate_typed_dict"] = standins.native(
+        "validate_typed_dict", lambda *a: None, raw=True
+    )
 
 
 def _field(standins: Standins, options: dict[str, Value]) -> Value:
     """A dataclass field whose validator is taken to pass."""
     make = standins.machine.imports.load("dataclasses").ns["field"]
-    kept = {k: v for k, v in options.items() if k in ("default", "default_factory", "init", "metadata", "kw_only")}
+    kept = {
+        k: v
+        for k, v in options.items()
+        if k in ("default", "default_factory", "init", "metadata", "kw_only")
+    }
     return standins.machine.call(make, [], kept)
 
 
@@ -321,7 +344,9 @@ def _huggingface(standins: Standins, module: Module) -> None:
     module.ns["HfFileSystem"] = api
     constants = Module("huggingface_hub.constants")
     constants.state = "loaded"
-    constants.ns.update({"HF_HUB_OFFLINE": True, "HF_HUB_CACHE": "/hub", "HF_HUB_ENABLE_HF_TRANSFER": False})
+    constants.ns.update(
+        {"HF_HUB_OFFLINE": True, "HF_HUB_CACHE": "/hub", "HF_HUB_ENABLE_HF_TRANSFER": False}
+    )
     module.ns["constants"] = constants
     machine.imports.modules["huggingface_hub.constants"] = constants
 
@@ -330,7 +355,9 @@ def _hub_error(standins: Standins, name: str) -> Class:
     known = standins.machine.exceptions
     if name not in known:
         parents = {"LocalEntryNotFoundError": (known["FileNotFoundError"], known["ValueError"])}
-        known[name] = Class(name, parents.get(name, (known["OSError"],)), {}, "huggingface_hub.errors")
+        known[name] = Class(
+            name, parents.get(name, (known["OSError"],)), {}, "huggingface_hub.errors"
+        )
     return known[name]
 
 
@@ -342,8 +369,10 @@ def _hub_logging(standins: Standins, module: Module) -> None:
 
 
 def _hub_errors(standins: Standins, module: Module) -> None:
-    names = "LocalEntryNotFoundError EntryNotFoundError RepositoryNotFoundError GatedRepoError HFValidationError " \
-            "RevisionNotFoundError HfHubHTTPError OfflineModeIsEnabled StrictDataclassClassValidationError"
+    names = (
+        "LocalEntryNotFoundError EntryNotFoundError RepositoryNotFoundError GatedRepoError HFValidationError "
+        "RevisionNotFoundError HfHubHTTPError OfflineModeIsEnabled StrictDataclassClassValidationError"
+    )
     for name in names.split():
         module.ns[name] = _hub_error(standins, name)
 

@@ -22,7 +22,12 @@ def _importlib(standins: Standins, module: Module) -> None:
             name = machine.imports.absolute(package, True, name.lstrip("."), level)
         return machine.imports.load(name)
 
-    standins.define(module, import_module=import_module, reload=lambda target: target, invalidate_caches=lambda: None)
+    standins.define(
+        module,
+        import_module=import_module,
+        reload=lambda target: target,
+        invalidate_caches=lambda: None,
+    )
     module.ns["util"] = machine.imports.load("importlib.util")
     module.ns["metadata"] = machine.imports.load("importlib.metadata")
 
@@ -43,7 +48,12 @@ def _util(standins: Standins, module: Module) -> None:
 
 def _metadata(standins: Standins, module: Module) -> None:
     machine = standins.machine
-    missing = Class("PackageNotFoundError", (machine.exceptions["ModuleNotFoundError"],), {}, "importlib.metadata")
+    missing = Class(
+        "PackageNotFoundError",
+        (machine.exceptions["ModuleNotFoundError"],),
+        {},
+        "importlib.metadata",
+    )
     module.ns["PackageNotFoundError"] = missing
 
     def version(name: Value) -> Value:
@@ -52,22 +62,39 @@ def _metadata(standins: Standins, module: Module) -> None:
         if wanted == world.distribution.name:
             return world.distribution.version
         found = world.package_version(wanted)
-        if found is None and wanted in ("nvidia-cublas", "nvidia-cublas-cu12") and wanted not in world.packages:
+        if (
+            found is None
+            and wanted in ("nvidia-cublas", "nvidia-cublas-cu12")
+            and wanted not in world.packages
+        ):
             major = world.cuda.split(".")[0]
             if wanted == "nvidia-cublas" and int(major) >= 13:
                 found = f"{major}.1"
         if found is not None:
             world.ask(f"package.{wanted}")
             return found
-        listed = any(pin.name == wanted and pin.extra is None for pin in world.distribution.requires)
+        listed = any(
+            pin.name == wanted and pin.extra is None for pin in world.distribution.requires
+        )
         if listed and wanted not in world.packages:
             from sgl_audit.evaluate.values import Unknown
 
-            return Unknown(f"version of {wanted}", "required without an exact version", ("version", wanted), "version")
+            return Unknown(
+                f"version of {wanted}",
+                "required without an exact version",
+                ("version", wanted),
+                "version",
+            )
         raise Raised(machine.call(missing, [name], {}))
 
     standins.define(module, version=version)
-    standins.define(module, raw=True, entry_points=lambda *a, **k: [], distributions=lambda: [], distribution=lambda n: Opaque("distribution"))
+    standins.define(
+        module,
+        raw=True,
+        entry_points=lambda *a, **k: [],
+        distributions=list,
+        distribution=lambda n: Opaque("distribution"),
+    )
 
 
 def _pkgutil(standins: Standins, module: Module) -> None:
@@ -82,7 +109,9 @@ def _pkgutil(standins: Standins, module: Module) -> None:
                 item = Instance(info)
                 item.d.update({"name": prefix + name, "ispkg": is_package, "module_finder": None})
                 info.ns["__iter__"] = standins.native(
-                    "__iter__", lambda owner: iter((None, owner.d["name"], owner.d["ispkg"])), raw=True
+                    "__iter__",
+                    lambda owner: iter((None, owner.d["name"], owner.d["ispkg"])),
+                    raw=True,
                 )
                 info.ns["__iter__"].method = True
                 found.append(item)
@@ -97,7 +126,12 @@ def _pkgutil(standins: Standins, module: Module) -> None:
                 listed += walk([folder], item.d["name"] + ".")
         return listed
 
-    standins.define(module, iter_modules=iter_modules, walk_packages=walk, resolve_name=lambda name: _resolve(machine, name))
+    standins.define(
+        module,
+        iter_modules=iter_modules,
+        walk_packages=walk,
+        resolve_name=lambda name: _resolve(machine, name),
+    )
 
 
 def _resolve(machine: Any, name: str) -> Value:

@@ -16,14 +16,64 @@ if TYPE_CHECKING:
 
 Method = Callable[["Machine", Any, list[Value], dict[str, Value]], Value]
 
-STR = (
-    "capitalize casefold center count encode endswith expandtabs find index isalnum isalpha isascii "
-    "isdecimal isdigit isidentifier islower isnumeric isprintable isspace istitle isupper ljust lower "
-    "lstrip partition removeprefix removesuffix replace rfind rindex rjust rpartition rsplit rstrip "
-    "split splitlines startswith strip swapcase title translate upper zfill"
-).split()
-BYTES = "decode endswith find hex lower replace split startswith strip upper".split()
-NUMBERS = "bit_length conjugate is_integer to_bytes as_integer_ratio hex".split()
+STR = [
+    "capitalize",
+    "casefold",
+    "center",
+    "count",
+    "encode",
+    "endswith",
+    "expandtabs",
+    "find",
+    "index",
+    "isalnum",
+    "isalpha",
+    "isascii",
+    "isdecimal",
+    "isdigit",
+    "isidentifier",
+    "islower",
+    "isnumeric",
+    "isprintable",
+    "isspace",
+    "istitle",
+    "isupper",
+    "ljust",
+    "lower",
+    "lstrip",
+    "partition",
+    "removeprefix",
+    "removesuffix",
+    "replace",
+    "rfind",
+    "rindex",
+    "rjust",
+    "rpartition",
+    "rsplit",
+    "rstrip",
+    "split",
+    "splitlines",
+    "startswith",
+    "strip",
+    "swapcase",
+    "title",
+    "translate",
+    "upper",
+    "zfill",
+]
+BYTES = [
+    "decode",
+    "endswith",
+    "find",
+    "hex",
+    "lower",
+    "replace",
+    "split",
+    "startswith",
+    "strip",
+    "upper",
+]
+NUMBERS = ["bit_length", "conjugate", "is_integer", "to_bytes", "as_integer_ratio", "hex"]
 STORING = {"append", "insert", "setdefault", "add", "extend"}
 
 
@@ -34,11 +84,17 @@ def plain(name: str) -> Method:
         for arg in (*args, *kwargs.values()):
             if isinstance(arg, Cases):
                 return machine.fork_case(
-                    arg, lambda case: run(machine, owner, [case if a is arg else a for a in args], kwargs)
+                    arg,
+                    lambda case: run(
+                        machine, owner, [case if a is arg else a for a in args], kwargs
+                    ),
                 )
             if isinstance(arg, Unknown):
                 return Unknown(
-                    f"{short(owner)}.{name}({arg.name})", arg.reason, ("method", name, freeze(owner), arg.key), arg.kind
+                    f"{short(owner)}.{name}({arg.name})",
+                    arg.reason,
+                    ("method", name, freeze(owner), arg.key),
+                    arg.kind,
                 )
         try:
             return getattr(owner, name)(*args, **kwargs)
@@ -63,7 +119,10 @@ def _join(machine: Machine, owner: str, args: list[Value], kwargs: dict[str, Val
 
 def _format(machine: Machine, owner: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
     texts = [machine.as_text(a) if not isinstance(a, (int, float, str)) else a for a in args]
-    named = {k: machine.as_text(v) if not isinstance(v, (int, float, str)) else v for k, v in kwargs.items()}
+    named = {
+        k: machine.as_text(v) if not isinstance(v, (int, float, str)) else v
+        for k, v in kwargs.items()
+    }
     unknown = [item for item in (*texts, *named.values()) if isinstance(item, Unknown)]
     if unknown:
         return machine.unknown_text([owner, unknown[0]])
@@ -99,7 +158,9 @@ def changing(name: str) -> Method:
 
 def builtin_kind(owner: Any) -> type:
     """The built-in type underneath a value."""
-    return next(kind for kind in (dict, list, set, tuple, str, int, float) if isinstance(owner, kind))
+    return next(
+        kind for kind in (dict, list, set, tuple, str, int, float) if isinstance(owner, kind)
+    )
 
 
 def _listed(machine: Machine, arg: Value) -> Value:
@@ -179,12 +240,23 @@ def method_tables() -> dict[type, dict[str, Method]]:
     """Type -> method name -> stand-in."""
     strings = {name: plain(name) for name in STR}
     strings |= {"join": _join, "format": _format}
-    lists = {name: changing(name) for name in ("append", "extend", "insert", "pop", "remove", "reverse", "clear")}
+    lists = {
+        name: changing(name)
+        for name in ("append", "extend", "insert", "pop", "remove", "reverse", "clear")
+    }
     lists |= {"sort": _sort, "copy": _copy, "index": plain("index"), "count": plain("count")}
     dicts = {name: changing(name) for name in ("pop", "popitem", "clear", "setdefault")}
     dicts |= {name: _views(name) for name in ("keys", "values", "items")}
     dicts |= {"get": _get, "update": _update, "copy": _copy, "fromkeys": _from_keys}
-    pure_sets = "union intersection difference symmetric_difference issubset issuperset isdisjoint".split()
+    pure_sets = [
+        "union",
+        "intersection",
+        "difference",
+        "symmetric_difference",
+        "issubset",
+        "issuperset",
+        "isdisjoint",
+    ]
     sets = {name: changing(name) for name in ("add", "discard", "remove", "pop", "clear", "update")}
     sets |= {name: changing(name) for name in ("intersection_update", "difference_update")}
     sets |= {name: plain_iterables(name) for name in pure_sets} | {"copy": _copy}

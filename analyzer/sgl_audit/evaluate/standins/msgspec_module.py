@@ -12,14 +12,14 @@ from sgl_audit.evaluate.standins.records import RecordField
 from sgl_audit.evaluate.values import (
     MISSING,
     Class,
+    ClassMethod,
     Function,
     Instance,
     Module,
     Native,
     Opaque,
-    StaticMethod,
-    ClassMethod,
     Property,
+    StaticMethod,
     Value,
     is_instance,
 )
@@ -51,8 +51,23 @@ class Structs:
         for parent in reversed(cls.mro[1:]):
             inherited.update({f.name: f for f in parent.data.get("own", ())})
             settings.update(parent.data.get("settings", {}))
-        names = ("frozen", "kw_only", "eq", "order", "dict", "omit_defaults", "gc", "tag", "tag_field",
-                 "forbid_unknown_fields", "rename", "array_like", "weakref", "repr_omit_defaults", "cache_hash")
+        names = (
+            "frozen",
+            "kw_only",
+            "eq",
+            "order",
+            "dict",
+            "omit_defaults",
+            "gc",
+            "tag",
+            "tag_field",
+            "forbid_unknown_fields",
+            "rename",
+            "array_like",
+            "weakref",
+            "repr_omit_defaults",
+            "cache_hash",
+        )
         own_settings = {name: options.pop(name) for name in names if name in options}
         settings.update({k: v for k, v in own_settings.items() if k != "kw_only"})
         cls.data["settings"] = settings
@@ -73,10 +88,17 @@ class Structs:
         cls.ns.setdefault("__eq__", records.equality(listed))
         cls.ns.setdefault("__repr__", records.text(self.machine, listed))
         if frozen:
-            cls.ns.setdefault("__setattr__", Native("__setattr__", self._refuse, raw=True, method=True))
+            cls.ns.setdefault(
+                "__setattr__", Native("__setattr__", self._refuse, raw=True, method=True)
+            )
             cls.ns.setdefault(
                 "__hash__",
-                Native("__hash__", lambda a, k: hash(tuple(a[0].d.get(n) for n in listed)), raw=True, method=True),
+                Native(
+                    "__hash__",
+                    lambda a, k: hash(tuple(a[0].d.get(n) for n in listed)),
+                    raw=True,
+                    method=True,
+                ),
             )
         cls.cache.clear()
 
@@ -141,8 +163,16 @@ class Structs:
         """`msgspec.structs.force_setattr`."""
         self.machine.plain_setattr(target, name, value)
 
-    def define(self, name: str, fields: Value, *, bases: Value = None, namespace: Value = None,
-               module: Value = None, **options: Value) -> Value:
+    def define(
+        self,
+        name: str,
+        fields: Value,
+        *,
+        bases: Value = None,
+        namespace: Value = None,
+        module: Value = None,
+        **options: Value,
+    ) -> Value:
         """`msgspec.defstruct`."""
         from sgl_audit.evaluate.classes import make_class
 
@@ -170,7 +200,9 @@ def _tools(standins: Standins) -> Structs:
 
 def _msgspec(standins: Standins, module: Module) -> None:
     tools = _tools(standins)
-    module.ns.update({"Struct": tools.struct, "NODEFAULT": tools.no_default, "UNSET": Opaque("msgspec.UNSET")})
+    module.ns.update(
+        {"Struct": tools.struct, "NODEFAULT": tools.no_default, "UNSET": Opaque("msgspec.UNSET")}
+    )
     module.ns["UnsetType"] = Class("UnsetType", (standins.machine.object_class,), {}, "msgspec")
     standins.define(module, raw=True, field=tools.field, defstruct=tools.define)
     from sgl_audit.evaluate.standins.pure import exception_class

@@ -23,7 +23,17 @@ def os_path(standins: Standins, module: Module) -> None:
         function = getattr(posixpath, name)
         return lambda *parts: function(*[files.text(part) for part in parts])
 
-    for name in "join dirname basename splitext split normpath isabs relpath commonprefix".split():
+    for name in [
+        "join",
+        "dirname",
+        "basename",
+        "splitext",
+        "split",
+        "normpath",
+        "isabs",
+        "relpath",
+        "commonprefix",
+    ]:
         standins.define(module, **{name: pure(name)})
     standins.define(
         module,
@@ -51,7 +61,9 @@ def pathlib(standins: Standins, module: Module) -> None:
 
     def make(*parts: Value) -> Value:
         item = Instance(cls)
-        item.d["_path"] = str(PurePosixPath(*[files.text(part) for part in parts])) if parts else "."
+        item.d["_path"] = (
+            str(PurePosixPath(*[files.text(part) for part in parts])) if parts else "."
+        )
         return item
 
     cls.data["new"] = Native("Path", lambda args, kw: make(*args[1:]))
@@ -87,7 +99,10 @@ def pathlib(standins: Standins, module: Module) -> None:
     method("with_suffix", lambda path, suffix: make(str(PurePosixPath(path).with_suffix(suffix))))
     method("with_name", lambda path, name: make(str(PurePosixPath(path).with_name(name))))
     method("is_absolute", lambda path: path.startswith("/"))
-    method("relative_to", lambda path, other: make(str(PurePosixPath(path).relative_to(files.text(other)))))
+    method(
+        "relative_to",
+        lambda path, other: make(str(PurePosixPath(path).relative_to(files.text(other)))),
+    )
     prop("name", lambda p: p.name)
     prop("stem", lambda p: p.stem)
     prop("suffix", lambda p: p.suffix)
@@ -115,10 +130,15 @@ def temporary(standins: Standins, module: Module) -> None:
                 mktemp=lambda *a, **k: "/tmp/work-file",
                 NamedTemporaryFile=lambda *a, **k: files.open("/tmp/named", "w"),
             )
-            module.ns["TemporaryDirectory"] = standins.machine.imports.opaque("tempfile.TemporaryDirectory")
+            module.ns["TemporaryDirectory"] = standins.machine.imports.opaque(
+                "tempfile.TemporaryDirectory"
+            )
         case "shutil":
             standins.define(
-                module, which=lambda name, **k: None, rmtree=lambda *a, **k: None, copy=lambda *a, **k: None
+                module,
+                which=lambda name, **k: None,
+                rmtree=lambda *a, **k: None,
+                copy=lambda *a, **k: None,
             )
 
 

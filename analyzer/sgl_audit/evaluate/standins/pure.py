@@ -77,7 +77,9 @@ def _wrap(standins: Standins, module: str, name: str, function: Any) -> Native:
     def run(args: list[Value], kwargs: dict[str, Value]) -> Value:
         hosts = machine.imports.hosts
         if module == "itertools":
-            args = [machine.iterate(a) if is_instance(a) or isinstance(a, Class) else a for a in args]
+            args = [
+                machine.iterate(a) if is_instance(a) or isinstance(a, Class) else a for a in args
+            ]
         for arg in args:
             if isinstance(arg, Instance):
                 return Unknown(f"{module}.{name}(...)", "an argument is an object of the program")
@@ -91,7 +93,9 @@ def _wrap(standins: Standins, module: str, name: str, function: Any) -> Native:
         for attr in dir(function):
             static = getattr(function, attr)
             if not attr.startswith("_") and callable(static):
-                cls.ns[attr] = Native(f"{name}.{attr}", lambda a, k, s=static: machine.imports.hosts.run(s, a, k))  # type: ignore[misc]
+                cls.ns[attr] = Native(
+                    f"{name}.{attr}", lambda a, k, s=static: machine.imports.hosts.run(s, a, k)
+                )  # type: ignore[misc]
         native.d["class"] = cls
         return cls  # type: ignore[return-value]
     return native
@@ -102,7 +106,9 @@ def exception_class(standins: Standins, kind: type) -> Class:
     known = standins.machine.exceptions
     if kind.__name__ not in known:
         bases = tuple(
-            exception_class(standins, base) for base in kind.__bases__ if issubclass(base, BaseException)
+            exception_class(standins, base)
+            for base in kind.__bases__
+            if issubclass(base, BaseException)
         )
         known[kind.__name__] = Class(kind.__name__, bases, {}, kind.__module__)
     return known[kind.__name__]
@@ -145,15 +151,20 @@ def to_plain(machine: Any, value: Value, depth: int = 0) -> Any:
     if isinstance(value, Unknown):
         raise Undecidable(f"{value.name}: {value.reason}")
     if isinstance(value, dict):
-        return {k if isinstance(k, (str, int)) else str(k): to_plain(machine, v, depth + 1) for k, v in value.items()}
+        return {
+            k if isinstance(k, (str, int)) else str(k): to_plain(machine, v, depth + 1)
+            for k, v in value.items()
+        }
     if isinstance(value, (list, tuple)):
         return [to_plain(machine, v, depth + 1) for v in value]
     if isinstance(value, (str, int, float, bool, type(None))):
         return value
-    raise machine.error("TypeError", f"Object of type {machine.type_name(value)} is not JSON serializable")
+    raise machine.error(
+        "TypeError", f"Object of type {machine.type_name(value)} is not JSON serializable"
+    )
 
 
-BUILDERS: dict[str, Any] = {name: _build_pure for name in PURE}
+BUILDERS: dict[str, Any] = dict.fromkeys(PURE, _build_pure)
 BUILDERS["regex"] = _build_pure
 BUILDERS["json"] = _build_json
 BUILDERS["orjson"] = _build_json

@@ -59,7 +59,9 @@ def is_class_var(note: Value) -> bool:
     return text.startswith(("ClassVar", "typing.ClassVar", "t.ClassVar"))
 
 
-def initialiser(machine: Machine, cls: Class, fields: list[RecordField], object_set: bool) -> Native:
+def initialiser(
+    machine: Machine, cls: Class, fields: list[RecordField], object_set: bool
+) -> Native:
     """`__init__` of a record class.
 
     Args:
@@ -79,7 +81,8 @@ def initialiser(machine: Machine, cls: Class, fields: list[RecordField], object_
         for name, value in kwargs.items():
             if name in values or (name not in names and name not in keyword_only):
                 raise machine.error(
-                    "TypeError", f"{cls.name}.__init__() got an unexpected keyword argument {name!r}"
+                    "TypeError",
+                    f"{cls.name}.__init__() got an unexpected keyword argument {name!r}",
                 )
             values[name] = value
         _check_required(machine, cls, fields, values)
@@ -105,7 +108,11 @@ def _check_required(
 
 
 def _store(
-    machine: Machine, owner: Any, fields: list[RecordField], values: dict[str, Value], object_set: bool
+    machine: Machine,
+    owner: Any,
+    fields: list[RecordField],
+    values: dict[str, Value],
+    object_set: bool,
 ) -> None:
     machine.touch(owner.d)
     custom = not object_set and owner.cls.find("__setattr__") is not MISSING

@@ -73,7 +73,14 @@ def _os(standins: Standins, module: Module) -> None:
         scandir=lambda path: [],
     )
     path = machine.imports.load("os.path")
-    names = {"environ": environ, "path": path, "sep": "/", "linesep": "\n", "name": "posix", "pathsep": ":"}
+    names = {
+        "environ": environ,
+        "path": path,
+        "sep": "/",
+        "linesep": "\n",
+        "name": "posix",
+        "pathsep": ":",
+    }
     module.ns.update(names)
     for name in ("R_OK", "W_OK", "X_OK", "F_OK"):
         module.ns[name] = 4
@@ -91,8 +98,13 @@ class LoadedAdapter:
 
     def attribute(self, machine: Any, owner: Any, name: str) -> Value:
         """`sys.modules.get` and friends."""
-        table = {"get": self._get, "keys": lambda m: [], "items": lambda m: [], "pop": lambda m, *a: None,
-                 "setdefault": lambda m, key, value: value}
+        table = {
+            "get": self._get,
+            "keys": lambda m: [],
+            "items": lambda m: [],
+            "pop": lambda m, *a: None,
+            "setdefault": lambda m, key, value: value,
+        }
         run = table.get(name)
         if run is None:
             return MISSING
@@ -194,8 +206,9 @@ def _platform(standins: Standins, module: Module) -> None:
 def _subprocess(standins: Standins, module: Module) -> None:
     machine = standins.machine
     world = standins.world
-    from sgl_audit.evaluate.standins.pure import exception_class
     import subprocess as real
+
+    from sgl_audit.evaluate.standins.pure import exception_class
 
     for name in ("CalledProcessError", "TimeoutExpired", "SubprocessError"):
         module.ns[name] = exception_class(standins, getattr(real, name))
@@ -216,8 +229,13 @@ def _subprocess(standins: Standins, module: Module) -> None:
                 return 0, f"{world.driver}\n"
             return 1, ""
         if "rocm-smi" in text and not world.is_cuda:
-            return 0, "".join(f"GPU[{i}] : VRAM Total Memory (B): {world.memory_mib << 20}\n" for i in range(world.gpu_count))
-        raise machine.error("FileNotFoundError", 2, f"No such file or directory: {words[0] if words else ''!r}")
+            return 0, "".join(
+                f"GPU[{i}] : VRAM Total Memory (B): {world.memory_mib << 20}\n"
+                for i in range(world.gpu_count)
+            )
+        raise machine.error(
+            "FileNotFoundError", 2, f"No such file or directory: {words[0] if words else ''!r}"
+        )
 
     def run(command: Value, *rest: Value, **options: Value) -> Value:
         code, text = answer(command)
@@ -231,9 +249,19 @@ def _subprocess(standins: Standins, module: Module) -> None:
         code, text = answer(command)
         if code:
             raise machine.error("CalledProcessError", code, command)
-        return text if options.get("text") or options.get("universal_newlines") or options.get("encoding") else text.encode()
+        return (
+            text
+            if options.get("text") or options.get("universal_newlines") or options.get("encoding")
+            else text.encode()
+        )
 
-    standins.define(module, run=run, check_output=check_output, call=lambda *a, **k: 1, check_call=lambda *a, **k: 1)
+    standins.define(
+        module,
+        run=run,
+        check_output=check_output,
+        call=lambda *a, **k: 1,
+        check_call=lambda *a, **k: 1,
+    )
     module.ns.update({"PIPE": -1, "STDOUT": -2, "DEVNULL": -3})
 
 
@@ -241,38 +269,90 @@ def _chance(standins: Standins, module: Module) -> None:
     fixed = Unknown("a random number", "chosen anew at every start", ("random",), "random")
     match module.name:
         case "random" | "secrets":
-            names = "random randint choice shuffle uniform sample randrange token_hex token_urlsafe getrandbits seed".split()
+            names = [
+                "random",
+                "randint",
+                "choice",
+                "shuffle",
+                "uniform",
+                "sample",
+                "randrange",
+                "token_hex",
+                "token_urlsafe",
+                "getrandbits",
+                "seed",
+            ]
             for name in names:
                 module.ns[name] = standins.native(name, lambda *a, **k: fixed, raw=True)
         case "uuid":
             cls = Class("UUID", (standins.machine.object_class,), {}, "uuid")
             item = Instance(cls)
-            item.d.update({"hex": Unknown("a new id", "chosen anew at every start", ("uuid",), "random")})
+            item.d.update(
+                {"hex": Unknown("a new id", "chosen anew at every start", ("uuid",), "random")}
+            )
             cls.ns["__str__"] = standins.native("str", lambda o: item.d["hex"], raw=True)
             cls.ns["__str__"].method = True
             standins.define(module, uuid4=lambda: item, uuid1=lambda: item, uuid5=lambda *a: item)
             module.ns["UUID"] = cls
         case "time":
             moment = Unknown("the time", "depends on when the server starts", ("time",), "random")
-            for name in "time perf_counter monotonic time_ns perf_counter_ns monotonic_ns process_time".split():
+            for name in [
+                "time",
+                "perf_counter",
+                "monotonic",
+                "time_ns",
+                "perf_counter_ns",
+                "monotonic_ns",
+                "process_time",
+            ]:
                 module.ns[name] = standins.native(name, lambda: moment, raw=True)
-            standins.define(module, sleep=lambda *a: None, strftime=lambda *a: moment, localtime=lambda *a: moment)
+            standins.define(
+                module,
+                sleep=lambda *a: None,
+                strftime=lambda *a: moment,
+                localtime=lambda *a: moment,
+            )
 
 
 def _threads(standins: Standins, module: Module) -> None:
     machine = standins.machine
     lock = Class("Lock", (machine.object_class,), {}, module.name)
-    for name in ("acquire", "release", "set", "clear", "start", "join", "wait", "notify_all", "__exit__"):
+    for name in (
+        "acquire",
+        "release",
+        "set",
+        "clear",
+        "start",
+        "join",
+        "wait",
+        "notify_all",
+        "__exit__",
+    ):
         lock.ns[name] = standins.native(name, lambda *a, **k: None, raw=True)
     lock.ns["__enter__"] = Native("__enter__", lambda a, k: a[0], raw=True, method=True)
     lock.ns["is_set"] = standins.native("is_set", lambda *a: False, raw=True)
-    for name in ("Lock", "RLock", "Event", "Condition", "Semaphore", "BoundedSemaphore", "Thread", "Timer"):
+    for name in (
+        "Lock",
+        "RLock",
+        "Event",
+        "Condition",
+        "Semaphore",
+        "BoundedSemaphore",
+        "Thread",
+        "Timer",
+    ):
         module.ns[name] = standins.native(name, lambda *a, **k: Instance(lock), raw=True)
     module.ns["Thread"] = Class("Thread", (lock,), {}, module.name)
     local = Class("local", (machine.object_class,), {}, module.name)
     module.ns["local"] = local
-    standins.define(module, raw=True, get_ident=lambda: 1, current_thread=lambda: Instance(lock),
-                    main_thread=lambda: Instance(lock), active_count=lambda: 1)
+    standins.define(
+        module,
+        raw=True,
+        get_ident=lambda: 1,
+        current_thread=lambda: Instance(lock),
+        main_thread=lambda: Instance(lock),
+        active_count=lambda: 1,
+    )
 
 
 def _contextvars(standins: Standins, module: Module) -> None:
@@ -310,24 +390,47 @@ def _contextvars(standins: Standins, module: Module) -> None:
 def _sockets(standins: Standins, module: Module) -> None:
     machine = standins.machine
     socket = Class("socket", (machine.object_class,), {}, "socket")
-    for name in "bind listen close setsockopt settimeout shutdown __exit__".split():
+    for name in ["bind", "listen", "close", "setsockopt", "settimeout", "shutdown", "__exit__"]:
         socket.ns[name] = standins.native(name, lambda *a, **k: None, raw=True)
     socket.ns["connect_ex"] = standins.native("connect_ex", lambda *a: 111, raw=True)
-    socket.ns["getsockname"] = standins.native("getsockname", lambda *a: ("127.0.0.1", 40000), raw=True)
+    socket.ns["getsockname"] = standins.native(
+        "getsockname", lambda *a: ("127.0.0.1", 40000), raw=True
+    )
     socket.ns["__enter__"] = Native("__enter__", lambda a, k: a[0], raw=True, method=True)
     socket.ns["__init__"] = standins.native("__init__", lambda *a, **k: None, raw=True)
     module.ns["socket"] = socket
-    standins.define(module, gethostname=lambda: "host", gethostbyname=lambda name: "127.0.0.1",
-                    getaddrinfo=lambda *a, **k: [(2, 1, 6, "", ("127.0.0.1", 0))], inet_pton=lambda *a: b"")
-    module.ns.update({"AF_INET": 2, "AF_INET6": 10, "SOCK_STREAM": 1, "SOL_SOCKET": 1, "SO_REUSEADDR": 2,
-                      "SOCK_DGRAM": 2, "SO_REUSEPORT": 15, "IPPROTO_IPV6": 41, "IPV6_V6ONLY": 26})
+    standins.define(
+        module,
+        gethostname=lambda: "host",
+        gethostbyname=lambda name: "127.0.0.1",
+        getaddrinfo=lambda *a, **k: [(2, 1, 6, "", ("127.0.0.1", 0))],
+        inet_pton=lambda *a: b"",
+    )
+    module.ns.update(
+        {
+            "AF_INET": 2,
+            "AF_INET6": 10,
+            "SOCK_STREAM": 1,
+            "SOL_SOCKET": 1,
+            "SO_REUSEADDR": 2,
+            "SOCK_DGRAM": 2,
+            "SO_REUSEPORT": 15,
+            "IPPROTO_IPV6": 41,
+            "IPV6_V6ONLY": 26,
+        }
+    )
     for name in ("error", "timeout", "gaierror"):
         module.ns[name] = machine.exceptions["OSError"]
 
 
 def _psutil(standins: Standins, module: Module) -> None:
     memory = Unknown("host memory", "the host is not known", ("host-memory",), "machine")
-    standins.define(module, virtual_memory=lambda: memory, cpu_count=lambda logical=True: 64, pid_exists=lambda pid: False)
+    standins.define(
+        module,
+        virtual_memory=lambda: memory,
+        cpu_count=lambda logical=True: 64,
+        pid_exists=lambda pid: False,
+    )
 
 
 def _nvml(standins: Standins, module: Module) -> None:
@@ -340,8 +443,14 @@ def _nvml(standins: Standins, module: Module) -> None:
 
         raise Raised(machine.call(error, ["NVML Shared Library Not Found"], {}))
 
-    standins.define(module, nvmlInit=fail, nvmlDeviceGetHandleByIndex=fail, nvmlShutdown=fail,
-                    nvmlDeviceGetCount=fail, nvmlSystemGetDriverVersion=fail)
+    standins.define(
+        module,
+        nvmlInit=fail,
+        nvmlDeviceGetHandleByIndex=fail,
+        nvmlShutdown=fail,
+        nvmlDeviceGetCount=fail,
+        nvmlSystemGetDriverVersion=fail,
+    )
 
 
 BUILDERS: dict[str, Any] = {

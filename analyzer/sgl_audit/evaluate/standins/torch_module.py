@@ -46,7 +46,13 @@ DTYPES: dict[str, tuple[int, float | None, float | None]] = {
     "bool": (1, None, None),
     "complex64": (8, None, None),
 }
-ALIASES = {"half": "float16", "float": "float32", "double": "float64", "int": "int32", "long": "int64"}
+ALIASES = {
+    "half": "float16",
+    "float": "float32",
+    "double": "float64",
+    "int": "int32",
+    "long": "int64",
+}
 
 
 def _torch(standins: Standins, module: Module) -> None:
@@ -63,7 +69,12 @@ def _torch(standins: Standins, module: Module) -> None:
         module.ns[name] = machine.imports.opaque(f"torch.{name}")
     for alias, name in ALIASES.items():
         module.ns[alias] = module.ns[name]
-    standins.define(module, raw=True, finfo=lambda kind: _limits(machine, kind), iinfo=lambda kind: _limits(machine, kind))
+    standins.define(
+        module,
+        raw=True,
+        finfo=lambda kind: _limits(machine, kind),
+        iinfo=lambda kind: _limits(machine, kind),
+    )
     no_context = standins.native("context", lambda *a, **k: Fixed(None), raw=True)
     standins.define(
         module,
@@ -75,7 +86,9 @@ def _torch(standins: Standins, module: Module) -> None:
         get_default_dtype=lambda: module.ns["float32"],
         set_default_dtype=lambda *a: None,
         set_float32_matmul_precision=lambda *a: None,
-        compile=lambda target=None, **k: target if target is not None else standins.native("id", lambda f: f, raw=True),
+        compile=lambda target=None, **k: (
+            target if target is not None else standins.native("id", lambda f: f, raw=True)
+        ),
         get_device_module=lambda *a: load("torch.cuda"),
     )
     for name in ("no_grad", "inference_mode", "enable_grad", "set_grad_enabled"):
@@ -120,7 +133,13 @@ def _device(args: list[Value], kwargs: dict[str, Value]) -> None:
     if isinstance(kind, str):
         name, _, number = kind.partition(":")
         index = int(number) if number.isdigit() else index
-        args[0].d.update({"type": name, "index": index, "text": kind if number or index is None else f"{kind}:{index}"})
+        args[0].d.update(
+            {
+                "type": name,
+                "index": index,
+                "text": kind if number or index is None else f"{kind}:{index}",
+            }
+        )
     else:
         args[0].d.update({"type": kind, "index": index, "text": kind})
 
@@ -156,8 +175,12 @@ def _cuda(standins: Standins, module: Module) -> None:
                 "minor": cap.minor,
                 "total_memory": memory(),
                 "gcnArchName": cap.name if not world.is_cuda else "",
-                "multi_processor_count": Unknown("multi_processor_count", "differs between cards", ("sm-count",), "machine"),
-                "shared_memory_per_block_optin": Unknown("shared memory", "differs between cards", ("smem",), "machine"),
+                "multi_processor_count": Unknown(
+                    "multi_processor_count", "differs between cards", ("sm-count",), "machine"
+                ),
+                "shared_memory_per_block_optin": Unknown(
+                    "shared memory", "differs between cards", ("smem",), "machine"
+                ),
             }
         )
         return item
@@ -189,7 +212,9 @@ def _cuda(standins: Standins, module: Module) -> None:
         empty_cache=lambda: None,
         is_bf16_supported=lambda *a, **k: world.capability.major >= 8,
         get_arch_list=lambda: Unknown("get_arch_list()", "depends on how torch was built"),
-        mem_get_info=lambda *a: Unknown("free GPU memory", "measured on the machine", ("free-memory",), "machine"),
+        mem_get_info=lambda *a: Unknown(
+            "free GPU memory", "measured on the machine", ("free-memory",), "machine"
+        ),
     )
     module.ns["_device_count_nvml"] = module.ns["device_count"]
 
@@ -200,7 +225,9 @@ def _backends(standins: Standins, module: Module) -> None:
 
     def space(**functions: Any) -> Instance:
         item = Instance(Class("backend", (machine.object_class,), {}, "torch.backends"))
-        item.d.update({name: standins.native(name, run, raw=True) for name, run in functions.items()})
+        item.d.update(
+            {name: standins.native(name, run, raw=True) for name, run in functions.items()}
+        )
         return item
 
     def cudnn_version() -> int:
@@ -216,12 +243,24 @@ def _backends(standins: Standins, module: Module) -> None:
 
 
 def _unavailable(standins: Standins, module: Module) -> None:
-    standins.define(module, raw=True, is_available=lambda: False, device_count=lambda: 0, is_initialized=lambda: False)
+    standins.define(
+        module,
+        raw=True,
+        is_available=lambda: False,
+        device_count=lambda: 0,
+        is_initialized=lambda: False,
+    )
 
 
 def _distributed(standins: Standins, module: Module) -> None:
-    standins.define(module, raw=True, is_available=lambda: True, is_initialized=lambda: False,
-                    get_rank=lambda *a: 0, get_world_size=lambda *a: 1)
+    standins.define(
+        module,
+        raw=True,
+        is_available=lambda: True,
+        is_initialized=lambda: False,
+        get_rank=lambda *a: 0,
+        get_world_size=lambda *a: 1,
+    )
 
 
 def _nn(standins: Standins, module: Module) -> None:
@@ -232,7 +271,10 @@ def _nn(standins: Standins, module: Module) -> None:
     for name in ("__init__", "register_buffer", "eval", "train", "requires_grad_", "to", "apply"):
         cls.ns[name] = nothing
     cls.ns["register_parameter"] = Native(
-        "register_parameter", lambda a, k: machine.plain_setattr(a[0], a[1], a[2] if len(a) > 2 else k.get("param")), raw=True, method=True
+        "register_parameter",
+        lambda a, k: machine.plain_setattr(a[0], a[1], a[2] if len(a) > 2 else k.get("param")),
+        raw=True,
+        method=True,
     )
     for name in ("named_modules", "modules", "parameters", "named_parameters", "children"):
         cls.ns[name] = Native(name, lambda a, k: [], raw=True, method=True)

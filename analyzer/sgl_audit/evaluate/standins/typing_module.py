@@ -23,10 +23,31 @@ from sgl_audit.evaluate.values import (
 if TYPE_CHECKING:
     from sgl_audit.evaluate.standins import Standins
 
-SPECIAL = (
-    "Any Union Optional Literal Annotated ClassVar Final Callable Type Protocol Generic NoReturn Never "
-    "Concatenate ParamSpec TypeAlias TypeGuard Self Required NotRequired Unpack LiteralString TypeIs"
-).split()
+SPECIAL = [
+    "Any",
+    "Union",
+    "Optional",
+    "Literal",
+    "Annotated",
+    "ClassVar",
+    "Final",
+    "Callable",
+    "Type",
+    "Protocol",
+    "Generic",
+    "NoReturn",
+    "Never",
+    "Concatenate",
+    "ParamSpec",
+    "TypeAlias",
+    "TypeGuard",
+    "Self",
+    "Required",
+    "NotRequired",
+    "Unpack",
+    "LiteralString",
+    "TypeIs",
+]
 ALIASES = {
     "List": list,
     "Dict": dict,
@@ -34,13 +55,47 @@ ALIASES = {
     "FrozenSet": frozenset,
     "Tuple": tuple,
 }
-ABSTRACT = (
-    "Iterable Iterator Sequence Mapping MutableMapping MutableSequence Hashable Sized Collection "
-    "Generator AsyncGenerator AsyncIterator AsyncIterable Awaitable Coroutine Deque DefaultDict "
-    "OrderedDict Counter ContextManager AsyncContextManager Pattern Match IO TextIO BinaryIO Text "
-    "SupportsInt SupportsFloat SupportsIndex KeysView ValuesView ItemsView Container Reversible "
-    "ByteString AbstractSet MutableSet ChainMap"
-).split()
+ABSTRACT = [
+    "Iterable",
+    "Iterator",
+    "Sequence",
+    "Mapping",
+    "MutableMapping",
+    "MutableSequence",
+    "Hashable",
+    "Sized",
+    "Collection",
+    "Generator",
+    "AsyncGenerator",
+    "AsyncIterator",
+    "AsyncIterable",
+    "Awaitable",
+    "Coroutine",
+    "Deque",
+    "DefaultDict",
+    "OrderedDict",
+    "Counter",
+    "ContextManager",
+    "AsyncContextManager",
+    "Pattern",
+    "Match",
+    "IO",
+    "TextIO",
+    "BinaryIO",
+    "Text",
+    "SupportsInt",
+    "SupportsFloat",
+    "SupportsIndex",
+    "KeysView",
+    "ValuesView",
+    "ItemsView",
+    "Container",
+    "Reversible",
+    "ByteString",
+    "AbstractSet",
+    "MutableSet",
+    "ChainMap",
+]
 
 
 class Typing:
@@ -57,14 +112,27 @@ class Typing:
         if self._alias_class is None:
             machine = self.standins.machine
             self._alias_class = Class("GenericAlias", (machine.object_class,), {}, "typing")
-            self._alias_class.ns["__eq__"] = Native("__eq__", lambda a, k: _equal(a[0], a[1]), raw=True, method=True)
-            self._alias_class.ns["__hash__"] = Native("__hash__", lambda a, k: 7, raw=True, method=True)
-            self._alias_class.ns["__call__"] = Native(
-                "__call__", lambda a, k: machine.call(a[0].d["__origin__"], a[1:], k), raw=True, method=True
+            self._alias_class.ns["__eq__"] = Native(
+                "__eq__", lambda a, k: _equal(a[0], a[1]), raw=True, method=True
             )
-            self._alias_class.ns["__or__"] = Native("__or__", lambda a, k: self.union(a), raw=True, method=True)
-            self._alias_class.ns["__ror__"] = Native("__ror__", lambda a, k: self.union(a[::-1]), raw=True, method=True)
-            self._alias_class.ns["__getitem__"] = Native("__getitem__", lambda a, k: a[0], raw=True, method=True)
+            self._alias_class.ns["__hash__"] = Native(
+                "__hash__", lambda a, k: 7, raw=True, method=True
+            )
+            self._alias_class.ns["__call__"] = Native(
+                "__call__",
+                lambda a, k: machine.call(a[0].d["__origin__"], a[1:], k),
+                raw=True,
+                method=True,
+            )
+            self._alias_class.ns["__or__"] = Native(
+                "__or__", lambda a, k: self.union(a), raw=True, method=True
+            )
+            self._alias_class.ns["__ror__"] = Native(
+                "__ror__", lambda a, k: self.union(a[::-1]), raw=True, method=True
+            )
+            self._alias_class.ns["__getitem__"] = Native(
+                "__getitem__", lambda a, k: a[0], raw=True, method=True
+            )
         return self._alias_class
 
     def form(self, name: str) -> Class:
@@ -83,11 +151,19 @@ class Typing:
             return self.union([args[0], None])
         if name == "Union":
             return self.union(list(args))
-        if name == "Annotated" and isinstance(args[0], Instance) and args[0].cls is self.alias_class:
+        if (
+            name == "Annotated"
+            and isinstance(args[0], Instance)
+            and args[0].cls is self.alias_class
+        ):
             inner = args[0]
             if inner.d["__origin__"] is origin:
                 return self.make(origin, (*inner.d["__args__"], *args[1:]))
-        if isinstance(origin, Class) and name is None and origin.module not in ("builtins", "typing"):
+        if (
+            isinstance(origin, Class)
+            and name is None
+            and origin.module not in ("builtins", "typing")
+        ):
             return origin
         return self.make(origin, args)
 
@@ -144,7 +220,11 @@ class Typing:
             return Unknown(note, "a forward reference")
         if note is None:
             return self.standins.machine.types[type(None)]
-        if not include_extras and isinstance(note, Instance) and note.d.get("__origin__") is self.form("Annotated"):
+        if (
+            not include_extras
+            and isinstance(note, Instance)
+            and note.d.get("__origin__") is self.form("Annotated")
+        ):
             return note.d["__args__"][0]
         return note
 
@@ -157,7 +237,9 @@ class Typing:
         for name, kind in ALIASES.items():
             ns[name] = self.make(machine.types[kind], ())
         for name in ABSTRACT:
-            ns[name] = self.standins.machine.imports.load("collections.abc").ns.get(name) or self.form(name)
+            ns[name] = self.standins.machine.imports.load("collections.abc").ns.get(
+                name
+            ) or self.form(name)
         ns["Type"] = self.make(machine.types[type], ())
         ns["TYPE_CHECKING"] = False
         define = self.standins.define
@@ -166,7 +248,9 @@ class Typing:
             raw=True,
             get_origin=self.origin,
             get_args=lambda tp: tp.d.get("__args__", ()) if isinstance(tp, Instance) else (),
-            get_type_hints=lambda target, *rest, include_extras=False, **kw: self.hints(target, include_extras),
+            get_type_hints=lambda target, *rest, include_extras=False, **kw: self.hints(
+                target, include_extras
+            ),
             cast=lambda kind, value: value,
             overload=lambda function: function,
             final=lambda item: item,
@@ -177,8 +261,12 @@ class Typing:
             TypeVar=lambda name, *rest, **kw: Opaque(f"TypeVar {name}"),
             NewType=lambda name, kind: kind,
             ParamSpec=lambda name, **kw: Opaque(f"ParamSpec {name}"),
-            dataclass_transform=lambda **kw: self.standins.native("identity", lambda item: item, raw=True),
-            deprecated=lambda *a, **kw: self.standins.native("identity", lambda item: item, raw=True),
+            dataclass_transform=lambda **kw: self.standins.native(
+                "identity", lambda item: item, raw=True
+            ),
+            deprecated=lambda *a, **kw: self.standins.native(
+                "identity", lambda item: item, raw=True
+            ),
         )
         self._classes(ns)
 
@@ -202,9 +290,16 @@ def _equal(a: Value, b: Value) -> Any:
         return True
     if is_instance(a) and is_instance(b) and "__origin__" in a.d and "__origin__" in b.d:
         one, other = a.d["__args__"], b.d["__args__"]
-        return a.d["__origin__"] is b.d["__origin__"] and len(one) == len(other) and all(
-            x is y or _equal(x, y) is True for x, y in zip(one, other, strict=True)
+        return (
+            a.d["__origin__"] is b.d["__origin__"]
+            and len(one) == len(other)
+            and all(x is y or _equal(x, y) is True for x, y in zip(one, other, strict=True))
         )
-    if not is_instance(a) and not is_instance(b) and type(a) is type(b) and isinstance(a, (str, int)):
+    if (
+        not is_instance(a)
+        and not is_instance(b)
+        and type(a) is type(b)
+        and isinstance(a, (str, int))
+    ):
         return a == b
     return False
