@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sgl_audit.evaluate.classes import new_instance
+from sgl_audit.evaluate.machine import NOT_HANDLED
 from sgl_audit.evaluate.session import Session
 from sgl_audit.evaluate.statements import lower_statement
 from sgl_audit.evaluate.values import (
@@ -58,6 +59,8 @@ class Entry:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.root = session.program.root
+        self._methods: dict[int, list[tuple[Function, list[str]]]] = {}
+        self._readers: dict[int, str | None] = {}
 
     def module(self, name: str) -> Module:
         """A module of the tree by its name below the package."""
@@ -124,13 +127,14 @@ class Entry:
 
     def initialising_methods(self, cls: Class) -> list[tuple[Function, list[str]]]:
         """Methods of the scheduler that call `initialize_*_config` functions, with those names."""
-        found = []
-        for value in cls.ns.values():
-            if isinstance(value, Function):
-                names = called_initialisers(value.code.node)
-                if names:
-                    found.append((value, names))
-        return found
+        if id(cls) not in self._methods:
+            pairs = [
+                (value, called_initialisers(value.code.node))
+                for value in cls.ns.values()
+                if isinstance(value, Function)
+            ]
+            self._methods[id(cls)] = [(method, names) for method, names in pairs if names]
+        return self._methods[id(cls)]
 
     def _run_method(
         self, method: Function, scheduler: Instance, reached: Reached, names: list[str]
@@ -169,7 +173,7 @@ class Entry:
             if function is not MISSING:
                 function = machine._forced(method.globals, name, function)
             if isinstance(function, Function):
-                function.code.watch = lambda called, name=name: reached.initialised.append(name)
+                function.code.watch = noting(reached.initialised, name)
                 watched.append(function)
         return watched
 
@@ -210,7 +214,9 @@ class Entry:
         machine = self.session.machine
         method = record.cls.find("resolved_dict")
         if isinstance(method, Function):
-            name = reader_name(method)
+            if id(method) not in self._readers:
+                self._readers[id(method)] = reader_name(method)
+            name = self._readers[id(method)]
             function = method.globals.get(name, MISSING) if name else MISSING
             if function is not MISSING:
                 function = machine._forced(method.globals, name, function)
@@ -224,6 +230,16 @@ class Entry:
             if listed is not None:
                 return [item.name for item in listed]
         return list(record.d)
+
+
+def noting(names: list[str], name: str) -> Any:
+    """A watcher that notes a call and lets it run."""
+
+    def note(function: Function, args: Any, kwargs: dict[str, Value]) -> Any:
+        names.append(name)
+        return NOT_HANDLED
+
+    return note
 
 
 def called_initialisers(node: Any) -> list[str]:

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 STEP_BUDGET = 20_000_000
 DEPTH_BUDGET = 400
+# What a watcher of a function gives when the function is to run as usual.
+NOT_HANDLED = object()
 FILLED_LATER = (dict, list, set)
 
 
@@ -223,7 +225,9 @@ class Machine(Objects, Branching, Text, Managers):
         """Run an interpreted function."""
         code = function.code
         if code.watch is not None:
-            code.watch(function)
+            done = code.watch(function, args, kwargs)
+            if done is not NOT_HANDLED:
+                return done
         frame: dict[str, Value] = {GLOBALS: function.globals, PARENT: function.env}
         if code.simple and not kwargs and len(args) == len(code.positional):
             for name, value in zip(code.positional, args):  # noqa: B905

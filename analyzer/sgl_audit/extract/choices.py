@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sgl_audit.extract.literals import scalar
 from sgl_audit.model.facts import Scalar
 from sgl_audit.model.guard import ALWAYS, Guard
 from sgl_audit.model.source import Place
+from sgl_audit.syntax.cst import element_notes
 from sgl_audit.syntax.parse import ParsedFile
 
 _NAME_PARTS = ("CHOICES", "BACKEND")
@@ -85,6 +86,18 @@ def raw_lists(parsed: ParsedFile, wanted: frozenset[str] = frozenset()) -> list[
             if parts is not None:
                 found[name] = RawList(name, tuple(parts[0]), parts[1], parsed.place(statement))
     return list(found.values())
+
+
+def with_notes(parsed: ParsedFile, lists: list[RawList]) -> list[RawList]:
+    """The same lists, each value with the comment that trails it."""
+    by_line = {node.lineno: node for node in parsed.tree.body}
+    result: list[RawList] = []
+    for item in lists:
+        statement = by_line.get(item.place.line)
+        notes = element_notes(parsed, statement) if statement is not None else {}
+        parts = tuple(replace(part, note=notes.get(str(part.value))) for part in item.parts)
+        result.append(replace(item, parts=parts) if notes else item)
+    return result
 
 
 def parts_of(parsed: ParsedFile, node: ast.expr) -> tuple[list[Part], bool] | None:

@@ -105,11 +105,8 @@ class FileContext:
 
     def _is_machine_fact(self, node: ast.expr, scope: Scope) -> bool:
         for reader in self.readers:
-            value = reader.evaluate(node, scope).value
-            known = (value, *(value if isinstance(value, (tuple, list)) else ()))
-            if any(is_fact_of(item, reader.machine) for item in known):
-                continue
-            return False
+            if not is_fact_of(reader.evaluate(node, scope).value, reader.machine):
+                return False
         return True
 
     def values(self, node: ast.expr, scope: Scope) -> tuple[Value, ...]:
@@ -128,9 +125,7 @@ def is_fact_of(value: Value, machine: Machine) -> bool:
     return value in facts or value == capability.device_name or isinstance(value, VersionText)
 
 
-def make_readers(
-    machines: tuple[Machine, ...], index: Index, scope: Scope
-) -> tuple[Reader, ...]:
+def make_readers(machines: tuple[Machine, ...], index: Index, scope: Scope) -> tuple[Reader, ...]:
     """One reader per machine for one file."""
     return tuple(
         Reader(machine, TableWorld(index.machines, position, scope))

@@ -147,9 +147,11 @@ def _target(
 
 def _is_backend_name(context: FileContext, name: str) -> bool:
     plain = name.lstrip("_").lower()
-    return plain in context.index.backend_options or plain.endswith(
-        ("_backend", "runner_backend")
-    ) or plain == "backend"
+    return (
+        plain in context.index.backend_options
+        or plain.endswith(("_backend", "runner_backend"))
+        or plain == "backend"
+    )
 
 
 def _chooses(context: FileContext, name: str, value: ast.expr) -> bool:
@@ -259,7 +261,9 @@ def _dispatched(context: FileContext, node: ast.If, scope: Scope) -> Iterator[_S
     subject, member = asked
     first = node.body[0]
     match first:
-        case ast.Return(value=ast.expr() as value) | ast.Assign(value=value) | ast.Expr(value=value):
+        case (
+            ast.Return(value=ast.expr() as value) | ast.Assign(value=value) | ast.Expr(value=value)
+        ):
             if any(isinstance(item, (ast.Call, ast.Name)) for item in ast.walk(value)):
                 if not isinstance(value, ast.Constant):
                     yield _Setting(subject, member, DecisionKind.DISPATCH, node)

@@ -121,8 +121,6 @@ def _from_table(
         place = parsed.place(key) if key is not None else Place(parsed.path, 1)
         replacement = target.group() if target else None
         found.append(
-            RawVariable(
-                name, place, deprecated=True, replacement=replacement, note=text or None
-            )
+            RawVariable(name, place, deprecated=True, replacement=replacement, note=text or None)
         )
     return found

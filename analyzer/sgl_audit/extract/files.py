@@ -11,6 +11,7 @@ from sgl_audit.extract.choices import (
     change_of,
     extensions,
     raw_lists,
+    with_notes,
 )
 from sgl_audit.extract.context import FileContext, make_readers
 from sgl_audit.extract.decisions import decisions_at
@@ -102,7 +103,7 @@ class _Pass:
             self._visit(visit)
         return FileFacts(
             parsed.path,
-            tuple(raw_lists(parsed, context.index.choice_lists)),
+            tuple(with_notes(parsed, raw_lists(parsed, context.index.choice_lists))),
             tuple(self.changes),
             tuple(extensions(parsed)),
             tuple(sorted(context.index.choice_lists & context.scope.names.keys())),

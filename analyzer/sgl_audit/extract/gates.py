@@ -8,16 +8,18 @@ from dataclasses import dataclass
 
 from sgl_audit.extract.context import FileContext
 from sgl_audit.extract.machine.calls import needs_arguments
-from sgl_audit.extract.machine.portable import name_entries, result
+from sgl_audit.extract.machine.portable import name_entries, result, touches
 from sgl_audit.extract.machine.scopes import Binding, ClassInfo, FunctionNode, How, Scope
 from sgl_audit.extract.machine.values import (
     MACHINE_FLAGS,
+    UNBOUND,
     UNKNOWN,
     Entry,
     Function,
     Instance,
     Record,
     TableFunction,
+    Value,
     truth,
 )
 from sgl_audit.extract.machine.world import classes_of
@@ -53,7 +55,7 @@ def defined_gates(context: FileContext, values: GateValues | None) -> list[GateS
             continue
         if not any(item.node is not None and hits.within(item.node) for item in bindings):
             continue
-        entries = name_entries(context.readers, name, context.scope)
+        entries = name_entries(context.readers, name, context.scope, touches)
         if entries is None:
             continue
         if _asks(name, entries):
@@ -84,9 +86,14 @@ def _site(
     holds: list[tuple[str, bool | None]] = []
     for capability, entry in zip(context.capabilities, entries, strict=True):
         given = values(context.path, name, capability) if values else None
-        holds.append((capability, truth(_flat(entry).value) if given is None else given))
+        holds.append((capability, _truth(_flat(entry).value) if given is None else given))
     reason = None if all(value is not None for _, value in holds) else _reason(entries)
     return GateSite(Gate(name, form, tuple(holds), place, reason), "<module>", attribute)
+
+
+def _truth(value: Value) -> bool | None:
+    # Where the name is not bound nothing can ask it.
+    return False if value is UNBOUND else truth(value)
 
 
 def _flat(entry: Entry) -> Entry:
@@ -107,7 +114,7 @@ def _asks(name: str, entries: tuple[Entry, ...]) -> bool:
     flat = [_flat(entry) for entry in entries]
     if not any(entry.flags & MACHINE_FLAGS for entry in flat):
         return False
-    known = [entry.value for entry in flat if entry.value is not UNKNOWN]
+    known = [e.value for e in flat if e.value is not UNKNOWN and e.value is not UNBOUND]
     if known and all(isinstance(value, bool) for value in known):
         return True
     question = name.lstrip("_").lower().startswith(_QUESTION)
@@ -155,9 +162,7 @@ def _methods(
             yield _site(context, qualified, GateForm.FUNCTION, entries, place, values)
 
 
-def _method(
-    context: FileContext, info: ClassInfo, node: FunctionNode
-) -> tuple[Entry, ...] | None:
+def _method(context: FileContext, info: ClassInfo, node: FunctionNode) -> tuple[Entry, ...] | None:
     entries: list[Entry] = []
     platform = _platform_record(context, info)
     for position, reader in enumerate(context.readers):

@@ -15,9 +15,7 @@ _DEPTH = 4
 _SHAPES = (ast.BoolOp, ast.UnaryOp, ast.IfExp)
 
 
-def guard_of(
-    context: FileContext, conditions: tuple[Condition, ...], scope: Scope
-) -> Guard:
+def guard_of(context: FileContext, conditions: tuple[Condition, ...], scope: Scope) -> Guard:
     """The conjunction of the conditions on the way to a place."""
     return all_of(*(_condition(context, item, scope) for item in conditions))
 

@@ -21,7 +21,7 @@ from sgl_audit.model.source import SourceTree
 from sgl_audit.syntax.parse import ParsedFile, parse_file
 from sgl_audit.syntax.prefilter import (
     CAPABILITY_LITERALS,
-    MACHINE,
+    INDEXED,
     MACHINE_LITERALS,
     literal_pattern,
 )
@@ -53,6 +53,7 @@ class Index:
         enums: enum name -> member names; backend_enums: those whose members are backends.
         predicates: `is_x` method of a backend enum -> the member it asks for.
         bag_getters: functions that return the server's arguments or a part of them.
+        declaring: files that declare options, choices or environment variables.
     """
 
     machines: MachineTable
@@ -65,6 +66,7 @@ class Index:
     predicates: Mapping[str, str]
     choice_lists: frozenset[str]
     bag_getters: frozenset[str]
+    declaring: frozenset[str]
     relevant: re.Pattern[bytes]
     machine_names: re.Pattern[bytes]
 
@@ -87,9 +89,7 @@ def machines_for(
     return tuple(Machine(BY_NAME[name], cuda, hip, packages) for name in capabilities)
 
 
-def build_index(
-    tree: SourceTree, files: tuple[str, ...], machines: tuple[Machine, ...]
-) -> Index:
+def build_index(tree: SourceTree, files: tuple[str, ...], machines: tuple[Machine, ...]) -> Index:
     """Read the names of a tree."""
     declared = _declared_names(tree, files)
     variables = {item.name: item.value for item in declared.variables}
@@ -101,16 +101,32 @@ def _seeds(tree: SourceTree, files: tuple[str, ...]) -> list[str]:
     """The files that define a name about the machine which another file imports."""
     contents = _Contents(tree)
     defined: dict[str, set[str]] = {}
-    imported: set[str] = set()
+    imported: dict[str, set[str]] = {}
     for path in files:
         data = contents.read(path)
-        if MACHINE.search(data) is None:
+        if INDEXED.search(data) is None:
             continue
-        imported |= imported_names(data)
-        names = mentioning_names(data, MACHINE)
+        for module, name in imported_names(path, data):
+            imported.setdefault(module, set()).add(name)
+        names = mentioning_names(data, INDEXED)
         if names:
             defined[path] = names
-    return [path for path, names in sorted(defined.items()) if names & imported]
+    return [path for path, names in sorted(defined.items()) if _wanted(path, names, imported)]
+
+
+def _wanted(path: str, names: set[str], imported: Mapping[str, set[str]]) -> bool:
+    """Whether any of the names is imported from the module, or through a package above it."""
+    dotted = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    if names & imported.get(dotted, set()) or "*" in imported.get(dotted, ()):
+        return True
+    package, _, last = dotted.rpartition(".")
+    if last in imported.get(package, ()):
+        return True
+    while package:
+        if names & imported.get(package, set()):
+            return True
+        package = package.rpartition(".")[0]
+    return False
 
 
 class _Contents:
@@ -132,10 +148,11 @@ class _Declared:
     lists: list[RawList]
     enums: list[BackendEnum]
     variables: list[RawVariable]
+    files: set[str]
 
 
 def _declared_names(tree: SourceTree, files: tuple[str, ...]) -> _Declared:
-    found = _Declared([], set(), [], [], [])
+    found = _Declared([], set(), [], [], [], set())
     for path in files:
         data = _Contents(tree).read(path)
         if not _NAMES.search(data):
@@ -148,11 +165,14 @@ def _declared_names(tree: SourceTree, files: tuple[str, ...]) -> _Declared:
 
 def _add_names(found: _Declared, parsed: ParsedFile) -> None:
     raw = options_of(parsed)
+    lists, variables = raw_lists(parsed), declarations(parsed)
+    if raw.options or lists or variables:
+        found.files.add(parsed.path)
     found.options += raw.options
     found.classes |= set(raw.classes)
-    found.lists += raw_lists(parsed)
+    found.lists += lists
     found.enums += enums_of(parsed)
-    found.variables += declarations(parsed)
+    found.variables += variables
 
 
 def _assemble(declared: _Declared, table: MachineTable) -> Index:
@@ -187,6 +207,7 @@ def _assemble(declared: _Declared, table: MachineTable) -> Index:
         {name: member for name, member in predicates.items() if name not in _AMBIGUOUS},
         frozenset(listed),
         frozenset({"get_exec", "get_server_args", "get_global_server_args", "resolving_view"}),
+        frozenset(declared.files),
         _relevant(backend_options, backends, listed),
         _machine_names(table),
     )

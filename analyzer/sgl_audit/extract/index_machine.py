@@ -7,14 +7,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from sgl_audit.extract.machine.outside import Machine
-from sgl_audit.extract.machine.portable import name_entries, portable
+from sgl_audit.extract.machine.portable import name_entries, portable, rests_on_anything
 from sgl_audit.extract.machine.reader import Reader
 from sgl_audit.extract.machine.scopes import How, Scope, module_scope
 from sgl_audit.extract.machine.values import MACHINE_FLAGS, Entry
 from sgl_audit.extract.machine.world import MachineTable, TreeWorld, classes_of
 from sgl_audit.syntax.hits import LineHits
 from sgl_audit.syntax.parse import ParsedFile, parse_file
-from sgl_audit.syntax.prefilter import MACHINE, literal_pattern, mentions_machine
+from sgl_audit.syntax.prefilter import INDEXED, literal_pattern
 
 ROUNDS = 3
 # Lines; beyond it a function is no gate.
@@ -45,7 +45,7 @@ class MachineIndexer:
         attributes: dict[str, list[tuple[Entry, ...]]] = {}
         names: set[str] = set()
         for path in seeds:
-            self._index_file(path, MACHINE, exports, attributes)
+            self._index_file(path, INDEXED, exports, attributes)
         for _ in range(ROUNDS):
             found = {name for entries in exports.values() for name in entries}
             new = {name for name in found - names if len(name) > 6}
@@ -64,7 +64,7 @@ class MachineIndexer:
     def _load(self, path: str) -> tuple[Scope, ParsedFile] | None:
         if path not in self._scopes:
             data = self._read(path)
-            wanted = path.endswith("__init__.py") or mentions_machine(data)
+            wanted = path.endswith("__init__.py") or INDEXED.search(data) is not None
             parsed = parse_file(path, data) if wanted else None
             if isinstance(parsed, ParsedFile):
                 prune(parsed.tree.body)
@@ -93,7 +93,7 @@ class MachineIndexer:
                 continue
             if all(item.how in (How.IMPORT, How.CLASS, How.OPAQUE) for item in bindings):
                 continue
-            entries = name_entries(self.readers, name, scope)
+            entries = name_entries(self.readers, name, scope, rests_on_anything)
             if entries is not None:
                 known[name] = entries
         if "__getattr__" in scope.names and "current_platform" not in known:
@@ -101,7 +101,7 @@ class MachineIndexer:
                 Entry(self.world.member(reader, path, "current_platform"))
                 for reader in self.readers
             )
-        if pattern is MACHINE:
+        if pattern is INDEXED:
             self._index_attributes(scope, hits, attributes)
 
     def _index_attributes(

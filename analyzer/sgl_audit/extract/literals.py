@@ -40,8 +40,7 @@ def json_value(node: ast.expr) -> JsonValue:
             return [json_value(item) for item in items]
         case ast.Dict(keys=keys, values=values):
             return {
-                str(scalar(key)): json_value(value)
-                for key, value in zip(keys, values, strict=True)
+                str(scalar(key)): json_value(value) for key, value in zip(keys, values, strict=True)
             }
     return scalar(node)
 

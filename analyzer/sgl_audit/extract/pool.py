@@ -66,6 +66,4 @@ def _start(index: Index, machines: tuple[Machine, ...]) -> None:
 def _chunk(chunk: Sequence[tuple[str, bytes]]) -> list[FileFacts]:
     index, machines = _STATE[0]
     with uncollected():
-        return [
-            read_file(path, data, index, machines) for path, data in with_collections(chunk)
-        ]
+        return [read_file(path, data, index, machines) for path, data in with_collections(chunk)]

@@ -78,8 +78,10 @@ def conditional_names(context: FileContext) -> list[ConditionalName]:
     wanted: dict[str, Binding] = {}
     for name, bindings in context.scope.names.items():
         steps = bindings[0].steps
-        if len(bindings) == 1 and bindings[0].how is How.IMPORT and any(
-            not isinstance(step.test, ImportFails) for step in steps
+        if (
+            len(bindings) == 1
+            and bindings[0].how is How.IMPORT
+            and any(not isinstance(step.test, ImportFails) for step in steps)
         ):
             wanted[name] = bindings[0]
     if not wanted:

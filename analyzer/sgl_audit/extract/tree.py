@@ -90,7 +90,7 @@ def _relevant_contents(
         except (KeyError, SourceError) as error:
             diagnostics.append(Diagnostic(f"cannot be read: {error}", Place(path, 1)))
             continue
-        if index.relevant.search(data):
+        if path in index.declaring or index.relevant.search(data):
             contents.append((path, data))
     return contents, diagnostics
 
@@ -110,9 +110,7 @@ def _read(
     ]
 
 
-def _assembled(
-    found: list[FileFacts], index: Index, diagnostics: list[Diagnostic]
-) -> Extraction:
+def _assembled(found: list[FileFacts], index: Index, diagnostics: list[Diagnostic]) -> Extraction:
     decisions = tuple(sorted((d for f in found for d in f.decisions), key=_decision_key))
     rejections = tuple(sorted((r for f in found for r in f.rejections), key=lambda r: r.place))
     sites = tuple(

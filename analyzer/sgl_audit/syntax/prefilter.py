@@ -78,6 +78,10 @@ def _alternatives(node: _Node) -> bytes:
 
 
 MACHINE = literal_pattern(MACHINE_LITERALS)
+# What a name may rest on that other files ask for: the machine, versions, the environment.
+INDEXED = literal_pattern(
+    (*MACHINE_LITERALS, b"__version__", b"env_var(", b"getenv", b"find_spec", b"importlib.metadata")
+)
 ENVIRONMENT = literal_pattern((b"envs.", b"environ", b"getenv", b"_env_var"))
 
 

@@ -16,6 +16,7 @@ _NAME = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 _FROM = re.compile(rb"from\ +([\w.]+)\ +import\ +(?:\(([^)]*)\)|([^\n(]*))")
+_IMPORT = re.compile(rb"^\ *import\ +([\w.]+)", re.MULTILINE)
 _WORD = re.compile(rb"[A-Za-z_]\w*|\*")
 _COMMENT = re.compile(rb"#[^\n]*")
 _BLOCKS = (b"if ", b"try:", b"else:", b"elif ", b"except", b"with ")
@@ -48,10 +49,19 @@ def _names(segment: bytes) -> set[str]:
     return {part.decode() for match in matches for part in match.groups() if part}
 
 
-def imported_names(data: bytes) -> set[str]:
-    """Every name that a file imports from a module, at any level."""
-    found: set[str] = set()
+def imported_names(path: str, data: bytes) -> set[tuple[str, str]]:
+    """Every (module, name) that a file imports, at any level, with relative modules resolved."""
+    found: set[tuple[str, str]] = set()
+    parts = path.removesuffix(".py").split("/")
     for match in _FROM.finditer(data):
+        written = match.group(1).decode()
+        plain = written.lstrip(".")
+        level = len(written) - len(plain)
+        base = parts[: len(parts) - level] if level else []
+        module = ".".join([*base, *([plain] if plain else [])])
         names = _COMMENT.sub(b"", match.group(2) or match.group(3) or b"")
-        found |= {word.decode() for word in _WORD.findall(names)}
+        found |= {(module, word.decode()) for word in _WORD.findall(names)}
+    for match in _IMPORT.finditer(data):
+        module, _, name = match.group(1).decode().rpartition(".")
+        found.add((module, name))
     return found

@@ -81,17 +81,15 @@ def _transformers(standins: Standins, module: Module) -> None:
         if target is not None:
             value = machine.module_attribute(machine.imports.load(target), name)
             if value is not MISSING:
+                machine.touch(module.ns)
                 module.ns[name] = value
                 return value
-        if name in HIDDEN:
-            raise machine.error("AttributeError", name)
         return standins.attribute(module, name)
 
     hook = Native("transformers.__getattr__", lambda args, kw: find(args[0]), raw=True)
     module.ns["__getattr__"] = hook
 
 
-HIDDEN: frozenset[str] = frozenset()
 HOMES = {
     "AutoConfig": "transformers.models.auto.configuration_auto",
     "CONFIG_MAPPING": "transformers.models.auto.configuration_auto",

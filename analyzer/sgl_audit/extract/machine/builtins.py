@@ -8,6 +8,7 @@ from typing import Any
 from sgl_audit.extract.machine.outside import has_attribute
 from sgl_audit.extract.machine.reader import Reader
 from sgl_audit.extract.machine.values import (
+    UNBOUND,
     UNKNOWN,
     ClassValue,
     External,
@@ -34,7 +35,7 @@ _PURE: dict[str, Callable[..., Any]] = {
     "range": lambda *bounds: list(range(*bounds)),
     "dict": dict,
 }
-_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 _METHODS = frozenset(
     "lower upper split strip startswith endswith replace partition rpartition get items keys "
     "values removeprefix removesuffix count index union intersection".split()
@@ -78,6 +79,8 @@ def _known(values: tuple[Value, ...]) -> bool:
 def _quantified(name: str, items: Value) -> Value:
     if not isinstance(items, (list, tuple, frozenset)):
         return UNKNOWN
+    if any(item is UNBOUND for item in items):
+        return UNBOUND
     holds = [truth(item) for item in items]
     decides = name == "any"
     if decides in holds:

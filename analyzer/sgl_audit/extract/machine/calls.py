@@ -66,7 +66,7 @@ def _external(
         return Partial(arguments[0], arguments[1:], tuple(named.items()))
     if name.startswith("builtins."):
         return call_builtin(reader, name.removeprefix("builtins."), arguments, named)
-    if name == "os.getenv" and "default" in named:
+    if "default" in named and len(arguments) == 1:
         arguments = (*arguments, named["default"])
     return reader.take(call_external(name, arguments, reader.machine))
 

@@ -153,11 +153,12 @@ def _item(value: Value, index: int) -> Value:
 
 def _parameter(scope: Scope, name: str) -> Value:
     node = scope.node
-    method = scope.owner is not None and isinstance(scope.parent and scope.parent.node, ast.ClassDef)
+    method = scope.owner is not None and isinstance(
+        scope.parent and scope.parent.node, ast.ClassDef
+    )
     if method and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.args.args:
         static = any(
-            isinstance(item, ast.Name) and item.id == "staticmethod"
-            for item in node.decorator_list
+            isinstance(item, ast.Name) and item.id == "staticmethod" for item in node.decorator_list
         )
         if not static and node.args.args[0].arg == name and scope.owner is not None:
             return Instance(scope.owner)
@@ -204,7 +205,9 @@ def attribute_of(reader: Reader, owner: Value, name: str) -> Value:
             inner = reader.world.module_path(f"{dotted}.{name}")
             return TreeModule(inner) if value is UNKNOWN and inner is not None else value
         case Version():
-            return getattr(owner, name) if name in ("release", "major", "minor", "micro") else UNKNOWN
+            return (
+                getattr(owner, name) if name in ("release", "major", "minor", "micro") else UNKNOWN
+            )
         case VersionText():
             reader.flags.add("version")
             return Method(owner, name)

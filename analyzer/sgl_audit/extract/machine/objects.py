@@ -158,4 +158,3 @@ def construct(
     if any(isinstance(b, External) and b.name.endswith("NamedTuple") for b in bases(reader, info)):
         instance.sequence = tuple(instance.fields.get(name, UNKNOWN) for name in fields)
     return instance
-

@@ -131,6 +131,17 @@ def _getenv(name: str, arguments: tuple[Value, ...], machine: Machine) -> Entry:
     return Entry(arguments[1] if len(arguments) > 1 else None, ENVIRONMENT)
 
 
+def _bool_variable(name: str, arguments: tuple[Value, ...], machine: Machine) -> Entry:
+    default = arguments[1] if len(arguments) > 1 else "false"
+    if not isinstance(default, (str, bool)):
+        return Entry(UNKNOWN, ENVIRONMENT)
+    return Entry(str(default).lower() in ("true", "1"), ENVIRONMENT)
+
+
+def _int_variable(name: str, arguments: tuple[Value, ...], machine: Machine) -> Entry:
+    return Entry(arguments[1] if len(arguments) > 1 else 0, ENVIRONMENT)
+
+
 def _find_spec(name: str, arguments: tuple[Value, ...], machine: Machine) -> Entry:
     wanted = arguments[0] if arguments else UNKNOWN
     known = isinstance(wanted, str) and wanted.partition(".")[0] in machine.packages
@@ -185,6 +196,8 @@ _CALLS: dict[str, Handler] = {
     "triton.runtime.driver.active.get_current_target": _triton_target,
     "os.getenv": _getenv,
     "os.environ.get": _getenv,
+    "get_bool_env_var": _bool_variable,
+    "get_int_env_var": _int_variable,
     "importlib.util.find_spec": _find_spec,
     "importlib.metadata.version": _installed_version,
     "packaging.version.parse": _parse_version,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from sgl_audit.extract.machine.calls import needs_arguments, only_devices
 from sgl_audit.extract.machine.objects import bases
@@ -10,6 +11,7 @@ from sgl_audit.extract.machine.reader import Budget, Reader
 from sgl_audit.extract.machine.scopes import ClassInfo, Scope
 from sgl_audit.extract.machine.values import (
     MACHINE_FLAGS,
+    UNBOUND,
     UNKNOWN,
     ClassValue,
     Entry,
@@ -28,6 +30,8 @@ _SCALARS = (bool, int, float, str, EnumValue, External, TableFunction, Record)
 
 def portable(reader: Reader, value: Value) -> Value:
     """The value without syntax in it: functions by their result, objects by what they answer."""
+    if value is UNBOUND:
+        return UNBOUND
     match value:
         case None | bool() | int() | float() | str():
             return value
@@ -60,15 +64,15 @@ def result(reader: Reader, callee: Value) -> Entry:
 
 
 def name_entries(
-    readers: tuple[Reader, ...], name: str, scope: Scope
+    readers: tuple[Reader, ...], name: str, scope: Scope, wanted: Callable[[Entry], bool]
 ) -> tuple[Entry, ...] | None:
-    """What a name of a module is on every machine; None where none of them is asked."""
+    """What a name of a module is on every machine; None where no entry is wanted."""
     node = ast.Name(name, ast.Load(), lineno=0, col_offset=0)
     entries: list[Entry] = []
     for reader in readers:
         entry = reader.evaluate(node, scope)
         entries.append(Entry(portable(reader, entry.value), entry.flags))
-    return tuple(entries) if any(touches(entry) for entry in entries) else None
+    return tuple(entries) if any(wanted(entry) for entry in entries) else None
 
 
 def touches(entry: Entry) -> bool:
@@ -76,6 +80,14 @@ def touches(entry: Entry) -> bool:
     if isinstance(entry.value, TableFunction):
         return touches(entry.value.entry)
     return bool(entry.flags & MACHINE_FLAGS) or isinstance(entry.value, Record)
+
+
+def rests_on_anything(entry: Entry) -> bool:
+    """Whether an entry rests on anything outside the tree, and is known."""
+    if isinstance(entry.value, TableFunction):
+        return rests_on_anything(entry.value.entry)
+    known = entry.value is not UNKNOWN or bool(entry.flags & MACHINE_FLAGS)
+    return (bool(entry.flags) and known) or isinstance(entry.value, Record)
 
 
 def record_of(reader: Reader, instance: Instance) -> Record:

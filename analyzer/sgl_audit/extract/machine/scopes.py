@@ -262,9 +262,7 @@ def _import(scope: Scope, node: ast.Import | ast.ImportFrom, steps: tuple[Step, 
         if alias.name == "*":
             scope.stars.append(module)
             continue
-        binding = Binding(
-            How.IMPORT, node.lineno, module=module, attribute=alias.name, steps=steps
-        )
+        binding = Binding(How.IMPORT, node.lineno, module=module, attribute=alias.name, steps=steps)
         _bind(scope, alias.asname or alias.name, binding)
 
 
@@ -295,9 +293,7 @@ def _collect_self(info: ClassInfo, method: FunctionNode, scope: Scope) -> None:
                 info.assigned.setdefault(name, []).append((source, scope, statement.lineno))
 
 
-def _self_targets(
-    target: ast.expr, value: ast.expr, me: str
-) -> Iterator[tuple[str, ast.expr]]:
+def _self_targets(target: ast.expr, value: ast.expr, me: str) -> Iterator[tuple[str, ast.expr]]:
     match target:
         case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == me:
             yield attribute, value

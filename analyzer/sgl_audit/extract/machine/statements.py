@@ -36,9 +36,7 @@ def execute(reader: Reader, body: Sequence[ast.stmt], scope: Scope) -> Value:
 def _both(reader: Reader, node: ast.If, rest: Sequence[ast.stmt], scope: Scope) -> Value:
     results = []
     for arm in (node.body, node.orelse):
-        copy = Scope(
-            scope.path, scope.node, scope.parent, dict(scope.names), owner=scope.owner
-        )
+        copy = Scope(scope.path, scope.node, scope.parent, dict(scope.names), owner=scope.owner)
         copy.values = dict(scope.values or {})
         results.append(execute(reader, [*arm, *rest], copy))
     left, right = (None if item is FALLS_OFF else item for item in results)

@@ -15,6 +15,7 @@ from sgl_audit.extract.machine.values import (
     ClassValue,
     Entry,
     EnumValue,
+    External,
     Instance,
     Record,
     Value,
@@ -154,6 +155,8 @@ class TableWorld:
         """A name of a module: of this file by its statements, of others by the table."""
         if path == self._own.path:
             return bound(reader, self._own, name, None) if name in self._own.names else UNKNOWN
+        if name.endswith("_env_var"):
+            return External(f"tree.{name}")
         entries = find_export(self._table, path, name, 6)
         return UNKNOWN if entries is None else reader.take(entries[self._position])
 
@@ -167,9 +170,7 @@ class TableWorld:
         return self._table.variables.get(name)
 
 
-def find_export(
-    table: MachineTable, path: str, name: str, depth: int
-) -> tuple[Entry, ...] | None:
+def find_export(table: MachineTable, path: str, name: str, depth: int) -> tuple[Entry, ...] | None:
     """A name of a module, through re-exports."""
     entries = table.exports.get(path, {}).get(name)
     if entries is not None or not depth:

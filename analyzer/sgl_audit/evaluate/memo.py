@@ -1,0 +1,195 @@
+"""Exact caches for parts of a launch that every launch repeats.
+
+Each stores what a function of the program built once and gives a fresh copy of it. A cache is
+used only where the run that filled it wrote to nothing that existed before.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sgl_audit.evaluate.machine import NOT_HANDLED
+from sgl_audit.evaluate.standins import copying
+from sgl_audit.evaluate.standins.argparse_module import HostParser
+from sgl_audit.evaluate.values import (
+    MISSING,
+    Class,
+    ClassMethod,
+    Function,
+    Instance,
+    Module,
+    Raised,
+    StaticMethod,
+    Undecidable,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from sgl_audit.evaluate.machine import Machine
+    from sgl_audit.evaluate.session import Session
+
+PARSER_STATE = ("_actions", "_option_string_actions", "_action_groups", "_mutually_exclusive_groups",
+                "_defaults", "_has_negative_number_optionals", "_optionals", "_positionals")
+LOADERS = (
+    ("transformers.models.auto.configuration_auto", "AutoConfig", "from_pretrained"),
+    ("transformers.configuration_utils", "PretrainedConfig", "get_config_dict"),
+    ("transformers.configuration_utils", "PreTrainedConfig", "get_config_dict"),
+)
+
+
+def standing_containers(session: Session) -> set[int]:
+    """Ids of the containers that modules hold: namespaces, registries, class attributes."""
+    found: set[int] = {id(session.imports.modules)}
+    for module in session.imports.modules.values():
+        found.add(id(module.ns))
+        for value in module.ns.values():
+            if isinstance(value, (dict, list, set)):
+                found.add(id(value))
+            elif isinstance(value, Class):
+                found.add(id(value.ns))
+                found.update(id(v) for v in value.ns.values() if isinstance(v, (dict, list, set)))
+            elif isinstance(value, Instance):
+                found.add(id(value.d))
+                found.update(id(v) for v in value.d.values() if isinstance(v, (dict, list, set)))
+    return found
+
+
+def remember_parser(session: Session, owner: Value, name: str = "add_cli_args") -> None:
+    """Build the argument parser once and give its actions to every new parser."""
+    function = unwrapped(owner.find(name)) if isinstance(owner, Class) else MISSING
+    if not isinstance(function, Function):
+        return
+    machine = session.machine
+    standing = standing_containers(session)
+    built = HostParser(prog="sglang")
+    machine.journal.open()
+    try:
+        machine.call(function, [built], {})
+        layer = machine.journal.layers[-1]
+        pure = not any(key in standing and not benign(entry) for key, entry in layer.items())
+    except BaseException:
+        machine.journal.undo()
+        return
+    machine.journal.commit()
+    if not pure:
+        return
+    fresh = len(HostParser(prog="sglang")._actions)
+
+    def give(called: Function, args: Any, kwargs: dict[str, Value]) -> Any:
+        parser = args[0] if args else None
+        if not isinstance(parser, HostParser) or kwargs or len(parser._actions) != fresh:
+            return NOT_HANDLED
+        copy_parser(built, parser)
+        return None
+
+    function.code.watch = give
+
+
+def load_pure(session: Session, name: str) -> bool:
+    """Load a module for good, if loading it changes nothing that existed before.
+
+    Modules that a launch loads late are loaded by every server that reaches the same import; where
+    their bodies only define things, having them early makes no difference.
+    """
+    machine = session.machine
+    module = session.imports.modules.get(name)
+    if module is not None and module.state == "loaded":
+        return True
+    standing = standing_containers(session)
+    machine.journal.open()
+    try:
+        session.imports.load(name)
+        layer = machine.journal.layers[-1]
+        pure = not any(key in standing and not benign(entry) for key, entry in layer.items())
+    except (Raised, Undecidable):
+        pure = False
+    if pure:
+        machine.journal.commit()
+    else:
+        machine.journal.undo()
+    session.world.late_modules.clear()
+    return pure
+
+
+def benign(entry: tuple[Any, Any]) -> bool:
+    """Whether a write only bound names that were imported lazily, or added submodules."""
+    from sgl_audit.evaluate.values import Lazy
+
+    container, before = entry
+    if not isinstance(container, dict):
+        return False
+    for key, value in container.items():
+        old = before.get(key, MISSING)
+        if old is value or isinstance(old, Lazy) or (old is MISSING and isinstance(value, Module)):
+            continue
+        return False
+    return all(key in container for key in before)
+
+
+def copy_parser(source: argparse.ArgumentParser, target: argparse.ArgumentParser) -> None:
+    """Give a new parser the actions of another."""
+    for name in PARSER_STATE:
+        value = getattr(source, name)
+        copied = value.copy() if isinstance(value, (list, dict)) else value
+        setattr(target, name, copied)
+
+
+def unwrapped(value: Value) -> Value:
+    """The function inside a static or class method."""
+    return value.function if isinstance(value, (StaticMethod, ClassMethod)) else value
+
+
+def remember_loading(session: Session) -> None:
+    """Load each model configuration once; every launch gets a deep copy."""
+    for module_name, class_name, method in LOADERS:
+        module = session.imports.modules.get(module_name)
+        if module is None or module.state != "loaded":
+            continue
+        cls = module.ns.get(class_name)
+        function = unwrapped(cls.find(method)) if isinstance(cls, Class) else MISSING
+        if isinstance(function, Function) and function.code.watch is None:
+            function.code.watch = _loader(session.machine, {})
+
+
+def _loader(machine: Machine, store: dict[Any, Value]) -> Callable[..., Any]:
+    busy = [False]
+
+    def give(called: Function, args: Any, kwargs: dict[str, Value]) -> Any:
+        if busy[0]:
+            return NOT_HANDLED
+        key = call_key(args, kwargs)
+        if key is None:
+            return NOT_HANDLED
+        if key not in store:
+            busy[0] = True
+            try:
+                loaded = machine.call_function(called, args, dict(kwargs))
+                # The journal empties what a launch made; a copy is out of its reach.
+                store[key] = copying.deep(machine, loaded)
+            finally:
+                busy[0] = False
+        return copying.deep(machine, store[key])
+
+    return give
+
+
+def call_key(args: Any, kwargs: dict[str, Value]) -> Any:
+    """A key for a call with constants only, or None. Classes stand for themselves."""
+    parts: list[Any] = []
+    for value in (*args, *kwargs.items()):
+        items = value if isinstance(value, tuple) else (value,)
+        for item in items:
+            if isinstance(item, Unknown):
+                return None
+            if isinstance(item, (str, int, float, bool, type(None))):
+                parts.append((type(item).__name__, item))
+            elif isinstance(item, Class):
+                parts.append(id(item))
+            elif isinstance(item, dict) and not item:
+                parts.append("{}")
+            else:
+                return None
+    return tuple(parts)

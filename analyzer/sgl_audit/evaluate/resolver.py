@@ -1,0 +1,275 @@
+"""Resolve launches: what each ends up with, and why, without running SGLang."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from sgl_audit.errors import SglAuditError
+from sgl_audit.evaluate import memo
+from sgl_audit.evaluate.entry import Entry, Reached
+from sgl_audit.evaluate.late import late_refusals
+from sgl_audit.evaluate.machine import Machine
+from sgl_audit.evaluate.plain import NotPlainError, plain
+from sgl_audit.evaluate.program import Program
+from sgl_audit.evaluate.relevance import is_relevant
+from sgl_audit.evaluate.session import Session
+from sgl_audit.evaluate.trace import Tracer, steps_of
+from sgl_audit.evaluate.values import Cases, Raised, Undecidable, Unknown, Value
+from sgl_audit.evaluate.world import World, make_world
+from sgl_audit.model.facts import JsonValue
+from sgl_audit.model.resolution import (
+    Assumption,
+    Case,
+    Launch,
+    Outcome,
+    Refusal,
+    Resolution,
+    ResolvedValue,
+)
+from sgl_audit.model.source import Place, SourceTree
+
+
+class Resolver:
+    """Resolves launches of one tree; modules are loaded once per capability and assumptions.
+
+    Attributes:
+        program: the parsed tree with the libraries read with it.
+    """
+
+    def __init__(self, tree: SourceTree, libraries: Iterable[SourceTree] = ()) -> None:
+        self.tree = tree
+        self.program = Program(tree, *libraries)
+        self.machine = Machine()
+        self._key: tuple[Any, ...] | None = None
+        self._prepared: Prepared | None = None
+
+    def resolve(self, launch: Launch, *, trace: bool = False, every: bool = False) -> Resolution:
+        """Resolve one launch.
+
+        Args:
+            trace: note what set each value.
+            every: give every field of the record, not only those that concern backends.
+        """
+        prepared = self.prepare(launch)
+        return prepared.resolve(launch, trace=trace, every=every)
+
+    def prepare(self, launch: Launch) -> Prepared:
+        """The loaded modules for a launch's capability, assumptions and environment."""
+        key = (launch.capability, launch.assume, launch.environment, launch.card)
+        if self._key != key or self._prepared is None:
+            world = make_world(
+                launch.capability,
+                self.tree.info.distribution,
+                launch.assume,
+                launch.environment,
+                launch.card,
+            )
+            self._prepared = Prepared(self.program, world, self.machine)
+            self._key = key
+        return self._prepared
+
+    def resolve_all(self, launches: Iterable[Launch]) -> Iterator[Resolution]:
+        """Resolve launches in order."""
+        for launch in launches:
+            yield self.resolve(launch)
+
+
+class Prepared:
+    """Loaded modules, ready for launches."""
+
+    WARM_AFTER = 1
+
+    def __init__(self, program: Program, world: World, machine: Machine) -> None:
+        self.session = Session(program, world, machine)
+        self.world = world
+        self.entry = Entry(self.session)
+        self._broken: str | None = None
+        self._loaded = False
+
+    def load(self) -> None:
+        """Load the entry module and remember the parser."""
+        self._loaded = True
+        try:
+            owner = self.session.get(f"{self.entry.root}.srt.server_args", "ServerArgs")
+            memo.remember_parser(self.session, owner)
+        except Raised as raised:
+            text = self.session.machine.as_text(raised.value)
+            self._broken = f"{raised.value.cls.name} while loading: {text}"
+        except Undecidable as stop:
+            self._broken = stop.reason
+
+    def warm(self) -> None:
+        """Load what launches loaded late, where that has no effect on anything else."""
+        names = list(dict.fromkeys(self.world.late_modules))
+        self.world.late_modules.clear()
+        for name in names:
+            memo.load_pure(self.session, name)
+        memo.remember_loading(self.session)
+
+    def resolve(self, launch: Launch, *, trace: bool, every: bool) -> Resolution:
+        """Resolve one launch; nothing of it stays."""
+        if not self._loaded:
+            self.load()
+        if self._broken is not None:
+            return unknown(launch, self._broken, self.world)
+        argv = allow_models(self.session, launch)
+        with self.session.launch() as machine:
+            tracer = Tracer(frozenset()) if trace else None
+            try:
+                machine.tracer = tracer
+                answer = self._run(launch, argv, tracer, every)
+            except SglAuditError:
+                raise
+            except Exception as error:
+                reason = f"the interpreter failed: {type(error).__name__}: {error}"
+                answer = unknown(launch, reason, self.world)
+            finally:
+                machine.tracer = None
+        if self.world.late_modules:
+            self.warm()
+        return answer
+
+    def _run(
+        self, launch: Launch, argv: list[str], tracer: Tracer | None, every: bool
+    ) -> Resolution:
+        machine = self.session.machine
+        if tracer is not None:
+            tracer.watch_fields(self.entry)
+        try:
+            record = self.entry.resolve(argv)
+        except Raised as raised:
+            return self._rejected(launch, raised)
+        except Undecidable as stop:
+            where = f" ({stop.where[0]}:{stop.where[1]})" if stop.where else ""
+            return unknown(launch, stop.reason + where, self.world, self._possible())
+        steps = steps_of(tracer, machine) if tracer is not None else {}
+        options = self._options(record, every, steps)
+        reached = self.entry.start_scheduler(record)
+        runtime = [
+            self._value(name, value, steps.get(name, ()))
+            for name, value in self.entry.runtime_values(reached).items()
+        ]
+        late = late_refusals(self.entry, reached)
+        return Resolution(
+            launch,
+            Outcome.OK,
+            options=tuple(options),
+            runtime=tuple(runtime),
+            possible=self._possible(),
+            late=late,
+            assumptions=self._assumptions(),
+            notes=_notes(reached),
+        )
+
+    def _options(self, record: Value, every: bool, steps: dict[str, Any]) -> list[ResolvedValue]:
+        read = self.entry.reader(record)
+        listed = []
+        for name in self.entry.fields(record):
+            if name.startswith("_") or not (every or is_relevant(name)):
+                continue
+            try:
+                value = read(name)
+            except Raised as raised:
+                value = Unknown(name, f"reading it raises {raised.value.cls.name}")
+            except Undecidable as stop:
+                value = Unknown(name, stop.reason)
+            listed.append(self._value(name, value, steps.get(name, ())))
+        return listed
+
+    def _value(self, name: str, value: Value, steps: Any) -> ResolvedValue:
+        value = self.session.machine.simplify(value)
+        if isinstance(value, Cases):
+            cases = tuple(
+                Case(self.guard_text(cube), text_or_name(item)) for cube, item in value.cases
+            )
+            return ResolvedValue(name, False, None, cases, value.reason, tuple(steps))
+        try:
+            return ResolvedValue(name, True, plain(value), steps=tuple(steps))
+        except NotPlainError as reason:
+            return ResolvedValue(name, False, None, (), str(reason), tuple(steps))
+
+    def guard_text(self, cube: Any) -> str:
+        """How a condition reads."""
+        machine = self.session.machine
+        parts = [
+            machine.text_of(key) if truth else f"not ({machine.text_of(key)})" for key, truth in cube
+        ]
+        return " and ".join(parts) if parts else "otherwise"
+
+    def _rejected(self, launch: Launch, raised: Raised) -> Resolution:
+        return Resolution(
+            launch,
+            Outcome.REJECTED,
+            rejection=self.refusal(raised),
+            possible=self._possible(),
+            assumptions=self._assumptions(),
+        )
+
+    def refusal(self, raised: Raised, stage: str = "resolution", guard: str | None = None) -> Refusal:
+        """A refusal from an exception of the program."""
+        kind = raised.value.cls.name
+        text = self.session.machine.as_text(raised.value)
+        message = str(raised.value.d.get("message") or (text.name if isinstance(text, Unknown) else text))
+        place = None
+        if kind != "SystemExit" and raised.place is not None and raised.place[0]:
+            place = Place(raised.place[0], raised.place[1])
+        return Refusal(kind, message, place, stage, guard)
+
+    def _possible(self) -> tuple[Refusal, ...]:
+        return tuple(
+            self.refusal(item.raised, guard=self.guard_text(item.cube))
+            for item in self.session.machine.refusals
+        )
+
+    def _assumptions(self) -> tuple[Assumption, ...]:
+        return self.world.assumptions()
+
+
+def _notes(reached: Reached) -> tuple[str, ...]:
+    return (f"run-time initialisers not followed: {reached.stopped}",) if reached.stopped else ()
+
+
+def unknown(
+    launch: Launch, reason: str, world: World, possible: tuple[Refusal, ...] = ()
+) -> Resolution:
+    """The answer where it cannot be told what happens."""
+    return Resolution(
+        launch, Outcome.UNKNOWN, reason=reason, possible=possible, assumptions=world.assumptions()
+    )
+
+
+def text_or_name(value: Value) -> JsonValue:
+    """A case's value, or the name of what is not known."""
+    try:
+        return plain(value)
+    except NotPlainError as reason:
+        return f"unknown: {reason}"
+
+
+def allow_models(session: Session, launch: Launch) -> list[str]:
+    """Let the launch read its model folders; gives the arguments as the program sees them."""
+    files = session.imports.standins.files
+    files.roots.clear()
+    argv = list(launch.argv)
+    for word in argv:
+        path = Path(word.partition("=")[2] if word.startswith("--") and "=" in word else word)
+        if path.is_absolute() and path.is_dir():
+            files.allow(str(path), path)
+    if launch.model_config is not None:
+        folder = Path(launch.model_config)
+        folder = folder if folder.is_dir() else folder.parent
+        files.allow(model_argument(argv) or str(folder), folder)
+    return argv
+
+
+def model_argument(argv: list[str]) -> str | None:
+    """The value of `--model-path` or `--model`."""
+    for index, word in enumerate(argv):
+        name, sign, value = word.partition("=")
+        if name in ("--model-path", "--model"):
+            if sign:
+                return value
+            return argv[index + 1] if index + 1 < len(argv) else None
+    return None
