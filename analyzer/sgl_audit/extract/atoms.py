@@ -12,11 +12,35 @@ from sgl_audit.syntax.text import one_line
 
 # Words that only appear where source asks about the checkpoint.
 _MODEL_WORDS = frozenset(
-    "hf_config hf_text_config model_config model_arch architectures text_config quant_config "
-    "quantization_config quant_method config model_type weight_quant input_quant layer "
-    "is_mxfp4_quant_format is_generation use_mla use_mla_backend attention_arch head_dim "
-    "num_experts draft_model_config is_hybrid hf_quant_config quant_algo quant_format "
-    "is_multimodal".split()
+    [
+        "hf_config",
+        "hf_text_config",
+        "model_config",
+        "model_arch",
+        "architectures",
+        "text_config",
+        "quant_config",
+        "quantization_config",
+        "quant_method",
+        "config",
+        "model_type",
+        "weight_quant",
+        "input_quant",
+        "layer",
+        "is_mxfp4_quant_format",
+        "is_generation",
+        "use_mla",
+        "use_mla_backend",
+        "attention_arch",
+        "head_dim",
+        "num_experts",
+        "draft_model_config",
+        "is_hybrid",
+        "hf_quant_config",
+        "quant_algo",
+        "quant_format",
+        "is_multimodal",
+    ]
 )
 _VERSION_WORDS = ("version", "torch_release", "check_pkg")
 _ENVIRONMENT_CALLS = frozenset({"getenv", "get_bool_env_var", "get_int_env_var", "environ"})

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from sgl_audit.extract.backends import is_member, is_text_choice, literal_of
 from sgl_audit.extract.context import FileContext
+from sgl_audit.extract.dispatch import Setting, dispatches, fallback
 from sgl_audit.extract.guards import guard_of
 from sgl_audit.extract.literals import called_name, scalar
 from sgl_audit.extract.machine.scopes import Scope
-from sgl_audit.extract.subjects import is_arguments, option_of
+from sgl_audit.extract.subjects import is_arguments
 from sgl_audit.extract.walker import Condition, Visit
-from sgl_audit.model.facts import Decision, DecisionKind, Scalar
+from sgl_audit.model.facts import Decision, DecisionKind
 from sgl_audit.model.guard import Atom, AtomKind, Guard, atoms
 from sgl_audit.syntax.text import one_line
 
@@ -21,21 +22,11 @@ _LOCAL_WORDS = ("backend", "runner", "impl", "default", "kernel")
 _GENERIC = frozenset({"auto", "none", "default", "fp8", "cpu", "file", "torch", "static", "full"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Setting:
-    """One value given to one name, before its arms are told apart."""
-
-    option: str
-    value: ast.expr
-    kind: DecisionKind
-    place: ast.expr | ast.stmt
-
-
 def decisions_at(context: FileContext, visit: Visit) -> Iterator[Decision]:
     """The decisions one statement makes."""
     scope = visit.function.scope
     for setting in _settings(context, visit, scope):
-        for value, conditions in arms(setting.value, visit.conditions):
+        for value, conditions in arms(setting.value, (*visit.conditions, *setting.conditions)):
             anchor = setting.place if value is setting.value else value
             yield _decision(context, visit, setting, value, conditions, anchor)
 
@@ -54,7 +45,7 @@ def arms(
 def _decision(
     context: FileContext,
     visit: Visit,
-    setting: _Setting,
+    setting: Setting,
     value: ast.expr,
     conditions: tuple[Condition, ...],
     anchor: ast.expr | ast.stmt,
@@ -64,7 +55,7 @@ def _decision(
     return Decision(
         setting.option,
         one_line(context.parsed, value),
-        literal_of(context, value),
+        literal_of(context, value) if setting.literal is None else setting.literal,
         setting.kind,
         guard,
         context.parsed.place(anchor),
@@ -89,19 +80,7 @@ def line_of(context: FileContext, node: ast.expr | ast.stmt) -> str:
     return context.parsed.lines[node.lineno - 1].decode(errors="replace").strip()
 
 
-def literal_of(context: FileContext, node: ast.expr) -> Scalar:
-    """The value of a constant or of an enum member."""
-    match node:
-        case ast.Attribute(value=ast.Name(id=enum), attr=member) if enum in context.index.enums:
-            return context.index.enums[enum].get(member) or member
-        case ast.Attribute(value=ast.Attribute(value=inner), attr="value"):
-            return literal_of(context, inner)
-        case ast.Call(func=ast.Name(id=enum), args=[inner]) if enum in context.index.enums:
-            return literal_of(context, inner)
-    return scalar(node)
-
-
-def _settings(context: FileContext, visit: Visit, scope: Scope) -> Iterator[_Setting]:
+def _settings(context: FileContext, visit: Visit, scope: Scope) -> Iterator[Setting]:
     node = visit.node
     match node:
         case ast.Assign(targets=targets, value=value):
@@ -112,18 +91,19 @@ def _settings(context: FileContext, visit: Visit, scope: Scope) -> Iterator[_Set
                 yield from _assigned(context, node, target, value, scope)
         case ast.Return(value=value) if value is not None:
             yield from _returned(context, visit, value)
+            yield from fallback(context, visit, value)
         case ast.Expr(value=ast.Call() as call):
             yield from _called(context, call, scope)
         case ast.If():
-            yield from _dispatched(context, node, scope)
+            yield from dispatches(context, visit, node)
 
 
 def _assigned(
     context: FileContext, node: ast.stmt, target: ast.expr, value: ast.expr, scope: Scope
-) -> Iterator[_Setting]:
+) -> Iterator[Setting]:
     kind, name = _target(context, target, value, scope)
     if name is not None and kind is not None and not _copies(context, name, value, kind):
-        yield _Setting(name, value, kind, node)
+        yield Setting(name, value, kind, node)
     yield from _declared(context, value)
 
 
@@ -157,17 +137,9 @@ def _is_backend_name(context: FileContext, name: str) -> bool:
 def _chooses(context: FileContext, name: str, value: ast.expr) -> bool:
     word = any(part in name.lower() for part in _LOCAL_WORDS)
     return any(
-        _is_member(context, item) or (word and _is_choice(context, item))
+        is_member(context, item) or (word and _is_choice(context, item))
         for item, _ in arms(value, ())
     )
-
-
-def _is_member(context: FileContext, node: ast.expr) -> bool:
-    match node:
-        case ast.Attribute(value=ast.Name(id=enum), attr=member):
-            members = context.index.enums.get(enum, {})
-            return enum in context.index.backend_enums and member in members
-    return False
 
 
 def _is_choice(context: FileContext, node: ast.expr) -> bool:
@@ -182,7 +154,7 @@ def _copies(context: FileContext, name: str, value: ast.expr, kind: DecisionKind
     match value:
         case ast.Name(id=other):
             return True if kind is DecisionKind.LOCAL else other == name
-        case ast.Attribute() if not _is_member(context, value):
+        case ast.Attribute() if not is_member(context, value):
             return kind is DecisionKind.LOCAL
         case ast.Call() | ast.Await() | ast.Lambda():
             enum = isinstance(value, ast.Call) and called_name(value) in context.index.backend_enums
@@ -192,20 +164,15 @@ def _copies(context: FileContext, name: str, value: ast.expr, kind: DecisionKind
     return False
 
 
-def _returned(context: FileContext, visit: Visit, value: ast.expr) -> Iterator[_Setting]:
+def _returned(context: FileContext, visit: Visit, value: ast.expr) -> Iterator[Setting]:
     yield from _declared(context, value)
     function = visit.function.name.rpartition(".")[2]
     named = "backend" in function.lower() or "runner" in function.lower()
     for item, _ in arms(value, ()):
-        if _is_member(context, item) or (named and _is_text_choice(context, item)):
+        if is_member(context, item) or (named and is_text_choice(context, item)):
             option = _option_of_function(context, function)
-            yield _Setting(option, value, DecisionKind.RETURNED, visit.node)
+            yield Setting(option, value, DecisionKind.RETURNED, visit.node)
             return
-
-
-def _is_text_choice(context: FileContext, node: ast.expr) -> bool:
-    value = scalar(node)
-    return isinstance(value, str) and value in context.index.values
 
 
 def _option_of_function(context: FileContext, function: str) -> str:
@@ -218,27 +185,32 @@ def _option_of_function(context: FileContext, function: str) -> str:
     return found or function
 
 
-def _called(context: FileContext, call: ast.Call, scope: Scope) -> Iterator[_Setting]:
+def _called(context: FileContext, call: ast.Call, scope: Scope) -> Iterator[Setting]:
     name = called_name(call)
+    match call.func:
+        case ast.Attribute(value=ast.Attribute(attr=variable), attr="set") if call.args:
+            if variable in context.index.machines.variables:
+                yield Setting(variable, call.args[0], DecisionKind.ASSIGNMENT, call)
+                return
     if name == "setattr" and len(call.args) == 3:
         match call.args[1]:
             case ast.Constant(value=str() as option) if option in context.index.options:
-                yield _Setting(option, call.args[2], DecisionKind.ASSIGNMENT, call)
+                yield Setting(option, call.args[2], DecisionKind.ASSIGNMENT, call)
         return
     if name in ("setdefault", "update") and call.args:
         match call.args:
             case [ast.Constant(value=str() as option), value] if option in context.index.options:
-                yield _Setting(option, value, DecisionKind.DECLARED, call)
+                yield Setting(option, value, DecisionKind.DECLARED, call)
     given = any(is_arguments(context, item, scope) for item in call.args)
     if given or name in ("update", "override", "replace", "_replace"):
         for item in call.keywords:
             if item.arg in context.index.options and item.arg is not None:
-                yield _Setting(item.arg, item.value, DecisionKind.DECLARED, item.value)
+                yield Setting(item.arg, item.value, DecisionKind.DECLARED, item.value)
     for argument in call.args:
         yield from _declared(context, argument)
 
 
-def _declared(context: FileContext, value: ast.expr) -> Iterator[_Setting]:
+def _declared(context: FileContext, value: ast.expr) -> Iterator[Setting]:
     """The options in a dictionary of overrides, written as `{...}` or `dict(...)`."""
     for item, _ in arms(value, ()):
         pairs: list[tuple[str, ast.expr]] = []
@@ -251,50 +223,4 @@ def _declared(context: FileContext, value: ast.expr) -> Iterator[_Setting]:
                 pairs = [(word.arg, word.value) for word in keywords if word.arg is not None]
         if pairs and all(name in context.index.options for name, _ in pairs):
             for name, inner in pairs:
-                yield _Setting(name, inner, DecisionKind.DECLARED, inner)
-
-
-def _dispatched(context: FileContext, node: ast.If, scope: Scope) -> Iterator[_Setting]:
-    asked = _asked_backend(context, node.test, scope)
-    if asked is None:
-        return
-    subject, member = asked
-    first = node.body[0]
-    match first:
-        case (
-            ast.Return(value=ast.expr() as value) | ast.Assign(value=value) | ast.Expr(value=value)
-        ):
-            if any(isinstance(item, (ast.Call, ast.Name)) for item in ast.walk(value)):
-                if not isinstance(value, ast.Constant):
-                    yield _Setting(subject, member, DecisionKind.DISPATCH, node)
-        case ast.If() | ast.With() | ast.ImportFrom() | ast.Import() | ast.For():
-            yield _Setting(subject, member, DecisionKind.DISPATCH, node)
-
-
-def _asked_backend(
-    context: FileContext, test: ast.expr, scope: Scope
-) -> tuple[str, ast.expr] | None:
-    """The backend a test asks for: its subject and the expression that names the member."""
-    for inner in [test, *(test.values if isinstance(test, ast.BoolOp) else [])]:
-        match inner:
-            case ast.Call(func=ast.Attribute(value=owner, attr=name)):
-                if context.index.predicates.get(name):
-                    return _subject(context, owner, scope), inner
-            case ast.Compare(left=left, ops=[ast.Eq() | ast.In()], comparators=[right]):
-                if _is_member(context, right) or (
-                    _is_text_choice(context, right) and option_of(context, left, scope)
-                ):
-                    return _subject(context, left, scope), right
-    return None
-
-
-def _subject(context: FileContext, owner: ast.expr, scope: Scope) -> str:
-    name = option_of(context, owner, scope)
-    if name is not None:
-        return name
-    match owner:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-        case ast.Call():
-            return called_name(owner).removeprefix("get_")
-    return one_line(context.parsed, owner)
+                yield Setting(name, inner, DecisionKind.DECLARED, inner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sgl_audit.extract.literals import called_name, is_literal, json_value, keyword, text_of
 from sgl_audit.extract.machine.values import UNKNOWN, Entry
@@ -26,7 +26,7 @@ class RawVariable:
     place: Place
     default: str | None = None
     known: bool = False
-    value: Entry = Entry(UNKNOWN)
+    value: Entry = field(default_factory=lambda: Entry(UNKNOWN))
     deprecated: bool = False
     replacement: str | None = None
     note: str | None = None

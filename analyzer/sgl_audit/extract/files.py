@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sgl_audit.extract.choices import (
     RawChange,
@@ -44,7 +44,7 @@ class FileFacts:
     extensions: tuple[RawExtension, ...] = ()
     exports: tuple[str, ...] = ()
     enums: tuple[BackendEnum, ...] = ()
-    options: RawOptions = RawOptions()
+    options: RawOptions = field(default_factory=RawOptions)
     variables: tuple[RawVariable, ...] = ()
     variable_reads: tuple[VariableRead, ...] = ()
     gates: tuple[GateSite, ...] = ()
@@ -93,7 +93,7 @@ class _Pass:
         self.rejections: list[Rejection] = []
         self.changes: list[RawChange] = []
         self.reads: list[VariableRead] = []
-        self._hits = LineHits(parsed, index.relevant)
+        self._hits = LineHits(parsed, index.refusing)
         self._environment = ENVIRONMENT.search(parsed.data) is not None
 
     def facts(self) -> FileFacts:

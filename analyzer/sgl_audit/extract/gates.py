@@ -8,8 +8,15 @@ from dataclasses import dataclass
 
 from sgl_audit.extract.context import FileContext
 from sgl_audit.extract.machine.calls import needs_arguments
-from sgl_audit.extract.machine.portable import name_entries, result, touches
-from sgl_audit.extract.machine.scopes import Binding, ClassInfo, FunctionNode, How, Scope
+from sgl_audit.extract.machine.portable import least_of, name_entries, result, touches
+from sgl_audit.extract.machine.scopes import (
+    Binding,
+    ClassInfo,
+    FunctionNode,
+    How,
+    Scope,
+    parameters,
+)
 from sgl_audit.extract.machine.values import (
     MACHINE_FLAGS,
     UNBOUND,
@@ -115,7 +122,9 @@ def _asks(name: str, entries: tuple[Entry, ...]) -> bool:
     if not any(entry.flags & MACHINE_FLAGS for entry in flat):
         return False
     known = [e.value for e in flat if e.value is not UNKNOWN and e.value is not UNBOUND]
-    if known and all(isinstance(value, bool) for value in known):
+    if not known:
+        return False
+    if all(isinstance(value, bool) for value in known):
         return True
     question = name.lstrip("_").lower().startswith(_QUESTION)
     return question and all(isinstance(value, (bool, str)) or value is None for value in known)
@@ -187,14 +196,21 @@ def _platform_record(context: FileContext, info: ClassInfo) -> tuple[Entry, ...]
 
 def _minimum(context: FileContext, node: FunctionNode) -> tuple[Entry, ...] | None:
     """A class that says the least capability it runs on, as one number."""
-    match node.body[-1]:
-        case ast.Return(value=ast.Constant(value=int() as least)):
-            flags = frozenset({"capability"})
-            return tuple(
-                Entry(reader.machine.capability.number >= least, flags)
-                for reader in context.readers
-            )
-    return None
+    least = least_of(node)
+    if least is None:
+        return None
+    flags = frozenset({"capability"})
+    return tuple(
+        Entry(reader.machine.capability.number >= least, flags) for reader in context.readers
+    )
+
+
+def _asks_for_parameter(node: ast.expr, scope: Scope) -> bool:
+    function = scope.node
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    names = {item.arg for item in parameters(function)}
+    return any(isinstance(item, ast.Name) and item.id in names for item in ast.walk(node))
 
 
 def inline_gates(
@@ -205,6 +221,9 @@ def inline_gates(
         if not context.tests_machine(node, scope):
             continue
         reading = context.reading(node, scope)
+        if None in reading.holds and _asks_for_parameter(node, scope):
+            # What its caller names decides: the call is the gate.
+            continue
         holds = tuple(zip(context.capabilities, reading.holds, strict=True))
         reason = None
         if None in reading.holds:

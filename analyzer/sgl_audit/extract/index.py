@@ -39,6 +39,8 @@ _MODULES = {
     "sgl_kernel": ("sgl_kernel", "deep_gemm"),
     "sglang_kernel": ("sgl_kernel", "deep_gemm"),
 }
+# How a function says that it refuses something, in a file that is worth reading anyway.
+_REFUSALS = (b"nsupported", b"not support", b"scheme", b"equires ")
 _OPTION_WORDS = ("backend", "quantization", "kv_cache_dtype", "moe_runner")
 
 
@@ -68,6 +70,7 @@ class Index:
     bag_getters: frozenset[str]
     declaring: frozenset[str]
     relevant: re.Pattern[bytes]
+    refusing: re.Pattern[bytes]
     machine_names: re.Pattern[bytes]
 
 
@@ -82,9 +85,10 @@ def machines_for(
     """The machines to read on, with what the distribution pins as installed packages."""
     packages: dict[str, str | None] = {}
     for pin in tree.info.distribution.requires:
-        if pin.extra is None:
-            name = pin.name.replace("-", "_")
-            for module in (name, *_MODULES.get(name, ())):
+        # Older releases pin what a server needs in an extra.
+        name = pin.name.replace("-", "_")
+        for module in (name, *_MODULES.get(name, ())):
+            if packages.get(module) is None:
                 packages[module] = pin.version
     return tuple(Machine(BY_NAME[name], cuda, hip, packages) for name in capabilities)
 
@@ -188,6 +192,7 @@ def _assemble(declared: _Declared, table: MachineTable) -> Index:
     values = _values(declared, listed, backend_options)
     backends = [enum for enum in declared.enums if names_backends(enum, values)]
     members = {m.value for enum in backends for m in enum.members if isinstance(m.value, str)}
+    words = _words(backend_options, backends, listed)
     predicates: dict[str, str] = {}
     for enum in backends:
         by_name = {member.name.lower(): member.name for member in enum.members}
@@ -208,7 +213,8 @@ def _assemble(declared: _Declared, table: MachineTable) -> Index:
         frozenset(listed),
         frozenset({"get_exec", "get_server_args", "get_global_server_args", "resolving_view"}),
         frozenset(declared.files),
-        _relevant(backend_options, backends, listed),
+        literal_pattern(words),
+        literal_pattern((*words, *_REFUSALS)),
         _machine_names(table),
     )
 
@@ -250,17 +256,19 @@ def _machine_names(table: MachineTable) -> re.Pattern[bytes]:
     return literal_pattern((*MACHINE_LITERALS, *(name.encode() for name in known)))
 
 
-def _relevant(
+def _words(
     backend_options: frozenset[str],
     backends: list[BackendEnum],
     listed: Mapping[str, RawList],
-) -> re.Pattern[bytes]:
+) -> frozenset[bytes]:
+    """What makes a file or a function worth reading."""
     words = {name.encode() for name in backend_options if "_" in name}
     words |= {f"{mark}{name}".encode() for name in backend_options for mark in (".", '"')}
     words |= {name.encode() + mark for name in _names(backends) for mark in (b".", b"(")}
     words |= {name.encode() for enum in backends for name in enum.predicates if len(name) > 8}
     words |= {name.encode() for name in listed}
-    return literal_pattern((*words, *CAPABILITY_LITERALS, b"torch.version.", b"def add_cli_args"))
+    words |= {b"torch.version.", b"def add_cli_args", *CAPABILITY_LITERALS}
+    return frozenset(words)
 
 
 def _names(enums: list[BackendEnum]) -> list[str]:

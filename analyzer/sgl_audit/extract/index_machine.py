@@ -7,10 +7,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from sgl_audit.extract.machine.outside import Machine
-from sgl_audit.extract.machine.portable import name_entries, portable, rests_on_anything
+from sgl_audit.extract.machine.portable import (
+    least_of,
+    name_entries,
+    portable,
+    rests_on_anything,
+)
 from sgl_audit.extract.machine.reader import Reader
 from sgl_audit.extract.machine.scopes import How, Scope, module_scope
-from sgl_audit.extract.machine.values import MACHINE_FLAGS, Entry
+from sgl_audit.extract.machine.values import MACHINE_FLAGS, Entry, Record
 from sgl_audit.extract.machine.world import MachineTable, TreeWorld, classes_of
 from sgl_audit.syntax.hits import LineHits
 from sgl_audit.syntax.parse import ParsedFile, parse_file
@@ -102,7 +107,16 @@ class MachineIndexer:
                 for reader in self.readers
             )
         if pattern is INDEXED:
+            self._index_minimums(scope, known)
             self._index_attributes(scope, hits, attributes)
+
+    def _index_minimums(self, scope: Scope, known: dict[str, tuple[Entry, ...]]) -> None:
+        """Classes that say the least capability they run on, as other files ask them."""
+        for info in classes_of(scope):
+            for name, node in info.methods.items():
+                if name.endswith("min_capability") and (least := least_of(node)) is not None:
+                    methods = ((name, Entry(least)),)
+                    known[info.name] = (Entry(Record(info.name, (), methods)),) * len(self.readers)
 
     def _index_attributes(
         self, scope: Scope, hits: LineHits, attributes: dict[str, list[tuple[Entry, ...]]]

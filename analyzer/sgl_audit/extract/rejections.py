@@ -10,7 +10,7 @@ from sgl_audit.extract.context import FileContext
 from sgl_audit.extract.decisions import line_of, not_understood
 from sgl_audit.extract.guards import guard_of, test_guard
 from sgl_audit.extract.literals import called_name, text_of
-from sgl_audit.extract.walker import Condition, Visit, leaves
+from sgl_audit.extract.walker import Condition, Visit
 from sgl_audit.model.facts import Rejection, RejectionKind
 from sgl_audit.model.guard import ALWAYS, AtomKind, Guard, all_of, atoms, negate
 from sgl_audit.syntax.text import one_line
@@ -117,6 +117,3 @@ def _names_choice(context: FileContext, message: str) -> bool:
     if "backend" in text or "scheme" in text or "compute capability" in text:
         return True
     return any("_" in word and word in context.index.values for word in _WORD.findall(text))
-
-
-__all__ = ["leaves", "rejections_at"]

@@ -127,7 +127,7 @@ def _assembled(found: list[FileFacts], index: Index, diagnostics: list[Diagnosti
         environment(found),
         decisions,
         rejections,
-        tuple([*diagnostics, *(d for f in found for d in f.diagnostics)]),
+        (*diagnostics, *(d for f in found for d in f.diagnostics)),
     )
     names = tuple(name for file in found for name in file.names)
     return Extraction(facts, sites, names, pairs, coverage(facts))

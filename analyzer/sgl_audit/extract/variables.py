@@ -1,4 +1,4 @@
-"""Environment variables of the tree: what they override, where they are read, what replaced them."""
+"""Environment variables of the tree: what they override, where they are read, what came after."""
 
 from __future__ import annotations
 

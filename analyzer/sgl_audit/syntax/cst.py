@@ -73,7 +73,6 @@ def element_notes(parsed: ParsedFile, node: ast.stmt) -> dict[str, str]:
     return notes
 
 
-
 def _collections(node: libcst.CSTNode) -> Iterator[libcst.List | libcst.Tuple | libcst.Set]:
     import libcst
 

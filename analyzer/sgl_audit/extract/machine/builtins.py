@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, ItemsView, KeysView, ValuesView
 from typing import Any
 
 from sgl_audit.extract.machine.outside import has_attribute
@@ -35,10 +35,28 @@ _PURE: dict[str, Callable[..., Any]] = {
     "range": lambda *bounds: list(range(*bounds)),
     "dict": dict,
 }
-_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 _METHODS = frozenset(
-    "lower upper split strip startswith endswith replace partition rpartition get items keys "
-    "values removeprefix removesuffix count index union intersection".split()
+    [
+        "lower",
+        "upper",
+        "split",
+        "strip",
+        "startswith",
+        "endswith",
+        "replace",
+        "partition",
+        "rpartition",
+        "get",
+        "items",
+        "keys",
+        "values",
+        "removeprefix",
+        "removesuffix",
+        "count",
+        "index",
+        "union",
+        "intersection",
+    ]
 )
 
 
@@ -121,4 +139,4 @@ def call_method(
         result = getattr(owner, method.name)(*arguments, **named)
     except (AttributeError, TypeError, ValueError):
         return UNKNOWN
-    return list(result) if isinstance(result, _VIEWS) else result
+    return list(result) if isinstance(result, (KeysView, ValuesView, ItemsView)) else result

@@ -137,7 +137,10 @@ def compare(reader: Reader, op: ast.cmpop, left: Value, right: Value) -> Value:
         return UNKNOWN
     try:
         return bool(_COMPARE[type(op)](left, right))
-    except (TypeError, ValueError):
+    except TypeError:
+        # A version that is not there cannot be ordered: the test fails on that machine.
+        return UNBOUND if left is None or right is None else UNKNOWN
+    except ValueError:
         return UNKNOWN
 
 
@@ -184,7 +187,7 @@ def _dictionary(reader: Reader, node: ast.Dict, scope: Scope) -> Value:
     result: dict[Value, Value] = {}
     for key, value in zip(node.keys, node.values, strict=True):
         name = UNKNOWN if key is None else reader.value(key, scope)
-        if name is UNKNOWN or isinstance(name, (list, dict, tuple)) and _has_unknown(name):
+        if name is UNKNOWN or (isinstance(name, (list, dict, tuple)) and _has_unknown(name)):
             return UNKNOWN
         try:
             result[name] = reader.value(value, scope)
@@ -259,16 +262,17 @@ def _text(reader: Reader, node: ast.JoinedStr, scope: Scope) -> Value:
 def _comprehension(
     reader: Reader, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, scope: Scope
 ) -> Value:
-    if len(node.generators) != 1 or not isinstance(node.generators[0].target, ast.Name):
-        return UNKNOWN
     generator = node.generators[0]
+    target = generator.target
+    if len(node.generators) != 1 or not isinstance(target, ast.Name):
+        return UNKNOWN
     source = reader.value(generator.iter, scope)
     if not isinstance(source, (tuple, list, set, frozenset, dict)) or len(source) > 64:
         return UNKNOWN
     results: list[Value] = []
     ordered = sorted(source, key=repr) if isinstance(source, (set, frozenset)) else source
     for item in ordered:
-        inner = frame(scope, {generator.target.id: item})
+        inner = frame(scope, {target.id: item})
         kept = [truth(reader.value(test, inner)) for test in generator.ifs]
         if None in kept:
             return UNKNOWN

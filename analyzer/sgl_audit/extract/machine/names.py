@@ -89,10 +89,11 @@ def _resolve(reader: Reader, scope: Scope, name: str, usable: list[Binding]) -> 
     value: Value = UNBOUND if usable and usable[0].steps else UNKNOWN
     found = False
     for binding in usable:
-        holds = _reached(reader, scope, binding.steps)
+        where = binding.scope or scope
+        holds = _reached(reader, where, binding.steps)
         if holds is False:
             continue
-        new = bound_value(reader, scope, name, binding)
+        new = bound_value(reader, where, name, binding)
         value = new if holds or not found else join(value, new)
         if holds is None and not found:
             value = new if len(usable) == 1 else UNKNOWN if new is UNKNOWN else new

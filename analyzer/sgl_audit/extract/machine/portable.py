@@ -8,7 +8,7 @@ from collections.abc import Callable
 from sgl_audit.extract.machine.calls import needs_arguments, only_devices
 from sgl_audit.extract.machine.objects import bases
 from sgl_audit.extract.machine.reader import Budget, Reader
-from sgl_audit.extract.machine.scopes import ClassInfo, Scope
+from sgl_audit.extract.machine.scopes import ClassInfo, FunctionNode, Scope
 from sgl_audit.extract.machine.values import (
     MACHINE_FLAGS,
     UNBOUND,
@@ -88,6 +88,14 @@ def rests_on_anything(entry: Entry) -> bool:
         return rests_on_anything(entry.value.entry)
     known = entry.value is not UNKNOWN or bool(entry.flags & MACHINE_FLAGS)
     return (bool(entry.flags) and known) or isinstance(entry.value, Record)
+
+
+def least_of(node: FunctionNode) -> int | None:
+    """The number a method returns where that is all it does."""
+    match node.body[-1]:
+        case ast.Return(value=ast.Constant(value=int() as least)):
+            return least
+    return None
 
 
 def record_of(reader: Reader, instance: Instance) -> Record:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
 from sgl_audit.extract.machine.values import Value
@@ -50,6 +50,7 @@ class Binding:
     module: str = ""
     attribute: str | None = None
     steps: tuple[Step, ...] = ()
+    scope: Scope | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -96,7 +97,22 @@ def module_scope(path: str, tree: ast.Module) -> Scope:
     """The names of a module."""
     scope = Scope(path, tree)
     collect(scope, tree.body, ())
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef) and not statement.args.args:
+            _collect_globals(scope, statement)
     return scope
+
+
+def _collect_globals(module: Scope, node: ast.FunctionDef) -> None:
+    """Names of the module that a function without arguments sets (a value computed once)."""
+    names = {name for item in node.body if isinstance(item, ast.Global) for name in item.names}
+    if names:
+        inner = function_scope(node, module)
+        for name in sorted(names & inner.names.keys()):
+            bindings = inner.names.pop(name)
+            module.names.setdefault(name, []).extend(
+                replace(item, scope=inner) for item in bindings
+            )
 
 
 def function_scope(node: FunctionNode | ast.Lambda, parent: Scope) -> Scope:

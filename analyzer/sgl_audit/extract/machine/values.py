@@ -34,7 +34,7 @@ MACHINE_FLAGS: Final = frozenset({"platform", "capability"})
 
 
 class Unbound:
-    """What a name is on a machine on which no statement binds it: reading it fails there."""
+    """What an expression is on a machine on which it fails: a name that nothing binds there."""
 
     __slots__ = ()
 
