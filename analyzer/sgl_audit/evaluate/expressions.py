@@ -63,6 +63,19 @@ def _name(lowering: Lowering, node: ast.Name, scope: Scope) -> Run:
     return load_name(lowering, node.id, scope)
 
 
+def unbound_local(name: str) -> str:
+    """The message for a local name without a value."""
+    return f"cannot access local variable {name!r} where it is not associated with a value"
+
+
+def unbound_free(name: str) -> str:
+    """The message for a name of an enclosing function without a value."""
+    return (
+        f"cannot access free variable {name!r} where it is not associated with a value in "
+        "enclosing scope"
+    )
+
+
 def load_name(lowering: Lowering, name: str, scope: Scope) -> Run:
     """Reading a name, wherever it is bound."""
     where, depth = scope.resolve(name)
@@ -73,7 +86,7 @@ def load_name(lowering: Lowering, name: str, scope: Scope) -> Run:
             try:
                 value = f[name]
             except KeyError:
-                raise machine.error("UnboundLocalError", f"local variable {name!r}") from None
+                raise machine.error("UnboundLocalError", unbound_local(name)) from None
             return machine.force(f, name, value) if value.__class__ is Lazy else value
 
         return local
@@ -112,7 +125,7 @@ def _load_up(lowering: Lowering, name: str, depth: int) -> Run:
         try:
             value = f[name]
         except KeyError:
-            raise machine.error("NameError", f"free variable {name!r}") from None
+            raise machine.error("NameError", unbound_free(name)) from None
         return machine.force(f, name, value) if value.__class__ is Lazy else value
 
     if depth != 1:
@@ -121,7 +134,7 @@ def _load_up(lowering: Lowering, name: str, depth: int) -> Run:
     def up_one(f: Frame) -> Value:
         value = f[PARENT].get(name, f)
         if value is f:
-            raise machine.error("NameError", f"free variable {name!r}")
+            raise machine.error("NameError", unbound_free(name))
         return machine.force(f[PARENT], name, value) if value.__class__ is Lazy else value
 
     return up_one
@@ -129,7 +142,7 @@ def _load_up(lowering: Lowering, name: str, depth: int) -> Run:
 
 def _attribute(lowering: Lowering, node: ast.Attribute, scope: Scope) -> Run:
     owner = lower_expression(lowering, node.value, scope)
-    name = lowering.mangle(node.attr, scope)
+    name = node.attr
     load = lowering.machine.getattr
     return lambda f: load(owner(f), name)
 
@@ -202,8 +215,12 @@ def _method_call(
     keywords: list[tuple[str, Run]],
     arguments: Callable[[Frame], tuple[list[Value], dict[str, Value]]] | None,
 ) -> Run:
+    name = func.attr
+    if arguments is None and is_super(func.value) and not keywords:
+        found = _super_call(lowering, name, scope, args)
+        if found is not None:
+            return found
     owner = lower_expression(lowering, func.value, scope)
-    name = lowering.mangle(func.attr, scope)
     call_method = lowering.machine.call_method
     if arguments is not None:
 
@@ -218,6 +235,27 @@ def _method_call(
     return lambda f: call_method(
         owner(f), name, [arg(f) for arg in args], {k: v(f) for k, v in keywords}
     )
+
+
+def is_super(node: ast.expr) -> bool:
+    """Whether an expression is `super()`."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "super"
+        and not node.args
+        and not node.keywords
+    )
+
+
+def _super_call(lowering: Lowering, name: str, scope: Scope, args: list[Run]) -> Run | None:
+    """`super().name(...)` with positional arguments, without the object in between."""
+    if scope.kind != "function" or scope.owner is None or scope.resolve("super")[0] != "global":
+        return None
+    cell = load_name(lowering, "__class__", scope)
+    receiver = load_name(lowering, scope.owner, scope)
+    call_super = lowering.machine.call_super
+    return lambda f: call_super(cell(f), receiver(f), name, [arg(f) for arg in args])
 
 
 def _special_call(lowering: Lowering, name: str, scope: Scope) -> Run | None:

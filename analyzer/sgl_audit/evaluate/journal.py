@@ -43,14 +43,19 @@ class Journal:
     __slots__ = ("layers", "top")
 
     def __init__(self) -> None:
-        self.layers: list[dict[int, tuple[Container, Any]]] = []
-        self.top: dict[int, tuple[Container, Any]] | None = None
+        self.layers: list[dict[int, tuple[Container, Any] | None]] = []
+        self.top: dict[int, tuple[Container, Any] | None] | None = None
 
     def touch(self, container: Container) -> None:
         """Note that the container is about to change."""
         top = self.top
         if top is not None and id(container) not in top:
             top[id(container)] = (container, snapshot(container))
+
+    def fresh(self, container: Container) -> None:
+        """Note that the container was made just now: there is no earlier state to go back to."""
+        if self.top is not None:
+            self.top[id(container)] = None
 
     def open(self) -> None:
         """Start a layer."""
@@ -59,8 +64,9 @@ class Journal:
 
     def undo(self) -> None:
         """Drop the innermost layer and everything written under it."""
-        for container, contents in self._pop().values():
-            restore(container, contents)
+        for entry in self._pop().values():
+            if entry is not None:
+                restore(*entry)
 
     def commit(self) -> None:
         """Keep what the innermost layer wrote; an outer layer can still undo it."""
@@ -73,7 +79,10 @@ class Journal:
         """Undo the innermost layer and give back what it had written: id -> (container, contents)."""
         layer = self._pop()
         written = {}
-        for key, (container, contents) in layer.items():
+        for key, entry in layer.items():
+            if entry is None:
+                continue
+            container, contents = entry
             written[key] = (container, snapshot(container))
             restore(container, contents)
         return written
@@ -84,7 +93,7 @@ class Journal:
             self.touch(container)
             restore(container, contents)
 
-    def _pop(self) -> dict[int, tuple[Container, Any]]:
+    def _pop(self) -> dict[int, tuple[Container, Any] | None]:
         layer = self.layers.pop()
         self.top = self.layers[-1] if self.layers else None
         return layer

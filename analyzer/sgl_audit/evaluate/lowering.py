@@ -55,7 +55,7 @@ class Code:
 
     def __init__(self, lowering: Lowering, node: Any, scope: Scope) -> None:
         arguments = node.args
-        self.name = getattr(node, "name", "<lambda>")
+        self.name = getattr(node, "shown_name", None) or getattr(node, "name", "<lambda>")
         prefix = f"{scope.qualname}." if scope.qualname else ""
         if scope.kind == "function" and scope.qualname:
             prefix += "<locals>."
@@ -99,6 +99,28 @@ class Code:
         """The scope in which the function is defined."""
         return self._scope
 
+    def shown_annotations(self, function: Function) -> dict[str, Value]:
+        """`function.__annotations__`."""
+        if isinstance(self._node, ast.Lambda):
+            return {}
+        frame = function.env
+        if self._scope.kind == "class":
+            frame = {GLOBALS: function.globals, PARENT: function.env}
+        notes = [*self.annotations]
+        if self._node.returns is not None:
+            notes.append(("return", self._node.returns))
+        return {
+            name: self._lowering.annotation(node, self._scope, frame).shown()
+            for name, node in notes
+        }
+
+    @property
+    def doc(self) -> str | None:
+        """The docstring."""
+        if isinstance(self._node, ast.Lambda):
+            return None
+        return ast.get_docstring(self._node, clean=False)
+
     def _lower(self) -> Run:
         from sgl_audit.evaluate.statements import RETURN, lower_block, lower_generator
 
@@ -125,17 +147,7 @@ class Lowering:
         self.machine = machine
         self.module = module
         self.file = file
-
-    def mangle(self, name: str, scope: Scope) -> str:
-        """Private names of a class carry the class name."""
-        if not name.startswith("__") or name.endswith("__"):
-            return name
-        current: Scope | None = scope
-        while current is not None and current.kind != "class":
-            current = current.parent
-        if current is None:
-            return name
-        return f"_{current.qualname.rsplit('.', 1)[-1].lstrip('_')}{name}"
+        self.postponed = False
 
     def function(self, node: Any, scope: Scope) -> Run:
         """A closure that makes the function object for a definition or lambda."""
@@ -200,8 +212,7 @@ class Lowering:
                 return self.store_name(name, scope)
             case ast.Attribute(value=owner, attr=attr):
                 base = lower_expression(self, owner, scope)
-                name = self.mangle(attr, scope)
-                return lambda f, value: machine.setattr(base(f), name, value)
+                return lambda f, value: machine.setattr(base(f), attr, value)
             case ast.Subscript(value=owner, slice=index):
                 base = lower_expression(self, owner, scope)
                 key = lower_expression(self, index, scope)
@@ -218,6 +229,19 @@ class Lowering:
         star = next((i for i, item in enumerate(items) if isinstance(item, ast.Starred)), None)
         count = len(stores)
 
+        names = [item.id for item in items if isinstance(item, ast.Name)]
+        if star is None and len(names) == count and all(
+            scope.resolve(name)[0] == "local" for name in names
+        ):
+
+            def to_locals(f: Frame, value: Value) -> None:
+                if value.__class__ is not tuple or len(value) != count:
+                    value = machine.unpack(value, count, None)
+                for name, item in zip(names, value):  # noqa: B905
+                    f[name] = item
+
+            return to_locals
+
         def run(f: Frame, value: Value) -> None:
             values = machine.unpack(value, count, star)
             for store, item in zip(stores, values, strict=True):
@@ -230,12 +254,23 @@ class Lowering:
         outer = {GLOBALS: f[GLOBALS], PARENT: f[PARENT]}
         text = node.value if isinstance(node, ast.Constant) else None
 
+        known: list[Value] = []
+        touch = self.machine.touch
+
         def evaluate() -> Value:
+            if known:
+                return known[0]
             parsed = ast.parse(text.strip(), mode="eval").body if isinstance(text, str) else node
             frame = {**f, **outer} if scope.kind == "class" else f
-            return lower_expression(self, parsed, scope)(frame)
+            value = lower_expression(self, parsed, scope)(frame)
+            touch(known)
+            known[:] = [value]
+            return value
 
-        return Annotation(text if isinstance(text, str) else ast.unparse(node), evaluate)
+        quoted = isinstance(text, str)
+        return Annotation(
+            str(text) if quoted else ast.unparse(node), evaluate, quoted or self.postponed
+        )
 
     def load(self, name: str, scope: Scope) -> Run:
         """Reading a name."""

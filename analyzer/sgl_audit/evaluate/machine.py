@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.branching import Branching
+from sgl_audit.evaluate.calling import bind_arguments
 from sgl_audit.evaluate.journal import Journal
 from sgl_audit.evaluate.objects import Objects
 from sgl_audit.evaluate.scopes import GLOBALS, PARENT
@@ -233,7 +234,7 @@ class Machine(Objects, Branching, Text, Managers):
             for name, value in zip(code.positional, args):  # noqa: B905
                 frame[name] = value
         else:
-            self.bind_arguments(function, frame, args, kwargs)
+            bind_arguments(self, function, frame, args, kwargs)
         if self.depth >= DEPTH_BUDGET:
             raise BudgetReachedError("depth budget reached")
         self.steps += 1
@@ -254,63 +255,6 @@ class Machine(Objects, Branching, Text, Managers):
             return Unknown(f"{code.name}()", "coroutines are not evaluated")
         return signal.value
 
-    def bind_arguments(
-        self,
-        function: Function,
-        frame: dict[str, Value],
-        args: list[Value] | tuple[Value, ...],
-        kwargs: dict[str, Value],
-    ) -> None:
-        """Bind arguments to parameters as Python does."""
-        code = function.code
-        names = code.positional
-        count = len(args)
-        for index in range(min(count, len(names))):
-            frame[names[index]] = args[index]
-        if code.vararg:
-            frame[code.vararg] = tuple(args[len(names) :])
-        elif count > len(names):
-            raise self.error(
-                "TypeError",
-                f"{code.name}() takes {len(names)} positional arguments but {count} were given",
-            )
-        extra: dict[str, Value] = {}
-        for name, value in kwargs.items():
-            if name in frame:
-                raise self.error("TypeError", f"{code.name}() got multiple values for argument {name!r}")
-            if name in names[code.posonly :] or name in code.kwonly:
-                frame[name] = value
-            elif code.kwarg:
-                extra[name] = value
-            else:
-                raise self.error(
-                    "TypeError", f"{code.name}() got an unexpected keyword argument {name!r}"
-                )
-        if code.kwarg:
-            frame[code.kwarg] = extra
-        self._fill_defaults(function, frame)
-
-    def _fill_defaults(self, function: Function, frame: dict[str, Value]) -> None:
-        code = function.code
-        names = code.positional
-        first = len(names) - len(function.defaults)
-        missing = []
-        for index, name in enumerate(names):
-            if name not in frame:
-                if index >= first:
-                    frame[name] = function.defaults[index - first]
-                else:
-                    missing.append(name)
-        for name in code.kwonly:
-            if name not in frame:
-                if name in function.kwdefaults:
-                    frame[name] = function.kwdefaults[name]
-                else:
-                    missing.append(name)
-        if missing:
-            listed = ", ".join(repr(name) for name in missing)
-            raise self.error("TypeError", f"{code.name}() missing required arguments: {listed}")
-
     def call_method(
         self, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]
     ) -> Value:
@@ -327,6 +271,26 @@ class Machine(Objects, Branching, Text, Managers):
             if method is not None:
                 return self.call_native_method(method, owner, args, kwargs)
         return self.call(self.getattr(owner, name), args, kwargs)
+
+    def call_super(self, after: Class, owner: Value, name: str, args: list[Value]) -> Value:
+        """`super().name(*args)` in a method of class `after`."""
+        if owner.__class__ is not Instance:
+            return self.call(self.getattr(Super(after, owner), name), args, {})
+        cls = owner.cls
+        key: Any = (after, name)
+        hit = cls.cache.get(key, cls)
+        if hit is cls:
+            later = cls.mro[cls.mro.index(after) + 1 :] if after in cls.mro else ()
+            hit = next((parent.ns[name] for parent in later if name in parent.ns), MISSING)
+            cls.cache[key] = hit
+        if hit.__class__ is Function:
+            return self.call_function(hit, [owner, *args], {})
+        if hit is MISSING and name == "__getattribute__" and len(args) == 1:
+            value = self.plain_attribute(owner, args[0], False)
+            if value is MISSING:
+                raise self.attribute_error(owner, args[0])
+            return value
+        return self.call(self.getattr(Super(after, owner), name), args, {})
 
     def instantiate(
         self, cls: Class, args: list[Value] | tuple[Value, ...], kwargs: dict[str, Value]
@@ -353,6 +317,7 @@ class Machine(Objects, Branching, Text, Managers):
             if cls.opaque_base is not None and init is MISSING:
                 return self.opaque_instance(cls, args, kwargs)
             item = new_instance(cls)
+            self.journal.fresh(item.d)
         elif isinstance(maker, Native) and isinstance(init, Function) and cls.layout in FILLED_LATER:
             item = new_instance(cls)
         else:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 PARSER_STATE = ("_actions", "_option_string_actions", "_action_groups", "_mutually_exclusive_groups",
                 "_defaults", "_has_negative_number_optionals", "_optionals", "_positionals")
+# Only stand-in modules have this name: what they answer once they may remember.
+OUTSIDE = "__spec__"
 LOADERS = (
     ("transformers.models.auto.configuration_auto", "AutoConfig", "from_pretrained"),
     ("transformers.configuration_utils", "PretrainedConfig", "get_config_dict"),
@@ -69,7 +71,8 @@ def remember_parser(session: Session, owner: Value, name: str = "add_cli_args") 
     try:
         machine.call(function, [built], {})
         layer = machine.journal.layers[-1]
-        pure = not any(key in standing and not benign(entry) for key, entry in layer.items())
+        pure = not any(entry is not None and key in standing and not benign(entry)
+            for key, entry in layer.items())
     except BaseException:
         machine.journal.undo()
         return
@@ -88,30 +91,42 @@ def remember_parser(session: Session, owner: Value, name: str = "add_cli_args") 
     function.code.watch = give
 
 
-def load_pure(session: Session, name: str) -> bool:
-    """Load a module for good, if loading it changes nothing that existed before.
+def load_early(session: Session, name: str) -> bool:
+    """Load for good a module that a launch loaded late, if that makes no difference.
 
-    Modules that a launch loads late are loaded by every server that reaches the same import; where
-    their bodies only define things, having them early makes no difference.
+    It makes none where a loaded module imports it at its top level (Python would have loaded it by
+    now; only this interpreter puts imports off), or where its body changes nothing that existed.
     """
     machine = session.machine
     module = session.imports.modules.get(name)
     if module is not None and module.state == "loaded":
         return True
-    standing = standing_containers(session)
+    due = name in due_modules(session)
+    standing = set() if due else standing_containers(session)
     machine.journal.open()
     try:
         session.imports.load(name)
         layer = machine.journal.layers[-1]
-        pure = not any(key in standing and not benign(entry) for key, entry in layer.items())
+        keep = due or not any(entry is not None and key in standing and not benign(entry)
+            for key, entry in layer.items())
     except (Raised, Undecidable):
-        pure = False
-    if pure:
+        keep = False
+    if keep:
         machine.journal.commit()
     else:
         machine.journal.undo()
     session.world.late_modules.clear()
-    return pure
+    return keep
+
+
+def due_modules(session: Session) -> set[str]:
+    """Modules that a loaded module imports at its top level."""
+    imports = session.imports
+    found: set[str] = set()
+    for module in list(imports.modules.values()):
+        if module.file is not None and module.state == "loaded":
+            found |= imports.program.top_level_imports(module.name, module.file)
+    return found
 
 
 def benign(entry: tuple[Any, Any]) -> bool:
@@ -123,7 +138,8 @@ def benign(entry: tuple[Any, Any]) -> bool:
         return False
     for key, value in container.items():
         old = before.get(key, MISSING)
-        if old is value or isinstance(old, Lazy) or (old is MISSING and isinstance(value, Module)):
+        added = old is MISSING and (isinstance(value, Module) or OUTSIDE in container)
+        if old is value or isinstance(old, Lazy) or added:
             continue
         return False
     return all(key in container for key in before)
@@ -160,7 +176,7 @@ def _loader(machine: Machine, store: dict[Any, Value]) -> Callable[..., Any]:
     def give(called: Function, args: Any, kwargs: dict[str, Value]) -> Any:
         if busy[0]:
             return NOT_HANDLED
-        key = call_key(args, kwargs)
+        key = call_key(machine, args, kwargs)
         if key is None:
             return NOT_HANDLED
         if key not in store:
@@ -176,8 +192,12 @@ def _loader(machine: Machine, store: dict[Any, Value]) -> Callable[..., Any]:
     return give
 
 
-def call_key(args: Any, kwargs: dict[str, Value]) -> Any:
-    """A key for a call with constants only, or None. Classes stand for themselves."""
+def call_key(machine: Machine, args: Any, kwargs: dict[str, Value]) -> Any:
+    """A key for a call with constants only, or None.
+
+    Classes stand for themselves; a path stands for what is in the file or folder it names.
+    """
+    content = machine.imports.standins.files.fingerprint
     parts: list[Any] = []
     for value in (*args, *kwargs.items()):
         items = value if isinstance(value, tuple) else (value,)
@@ -186,6 +206,8 @@ def call_key(args: Any, kwargs: dict[str, Value]) -> Any:
                 return None
             if isinstance(item, (str, int, float, bool, type(None))):
                 parts.append((type(item).__name__, item))
+                if isinstance(item, str) and "/" in item:
+                    parts.append(content(item))
             elif isinstance(item, Class):
                 parts.append(id(item))
             elif isinstance(item, dict) and not item:

@@ -595,6 +595,8 @@ class Objects:
     def contains(self, item: Value, container: Value) -> Value:
         """`item in container`."""
         kind = container.__class__
+        if kind is dict and item.__class__ is str:
+            return item in container
         if isinstance(item, Cases):
             return item.map(lambda case: self.contains(case, container))
         if isinstance(container, Cases):

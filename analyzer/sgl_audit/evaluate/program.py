@@ -6,7 +6,8 @@ import ast
 from typing import Any
 
 from sgl_audit.errors import SourceError
-from sgl_audit.evaluate.scopes import Scope, bound_names
+from sgl_audit.evaluate.mangling import has_private_names, mangle_private
+from sgl_audit.evaluate.scopes import Scope, bound_names, walk_scope
 from sgl_audit.model.source import Diagnostic, Place, SourceTree
 
 MAX_BYTES = 4_000_000
@@ -31,6 +32,7 @@ class Program:
         self._packages: set[str] = set()
         self._parsed: dict[str, ast.Module | None] = {}
         self._scopes: dict[str, Scope] = {}
+        self._imports: dict[str, set[str]] = {}
         self._statements: dict[int, Any] = {}
         self._library_files: dict[str, dict[str, str]] = {}
         self._index(tree)
@@ -132,12 +134,36 @@ class Program:
             data = self.read(path)
             if len(data) > MAX_BYTES:
                 raise ValueError(f"larger than {MAX_BYTES} bytes")
-            return ast.parse(data)
+            tree = ast.parse(data)
+            if has_private_names(data):
+                mangle_private(tree)
+            return tree
         except (SyntaxError, ValueError, MemoryError, RecursionError, SourceError) as error:
             line = getattr(error, "lineno", None) or 1
             reason = getattr(error, "msg", None) or str(error) or type(error).__name__
             self.diagnostics.append(Diagnostic(f"cannot be parsed: {reason}", Place(path, line)))
             return None
+
+    def top_level_imports(self, module: str, path: str) -> set[str]:
+        """Modules of the trees that a module imports when it is loaded."""
+        if path not in self._imports:
+            self._imports[path] = self._find_imports(module, path)
+        return self._imports[path]
+
+    def _find_imports(self, module: str, path: str) -> set[str]:
+        tree = self._parsed.get(path)
+        found: set[str] = set()
+        package = module if path.endswith("__init__.py") else module.rpartition(".")[0]
+        for node in walk_scope(tree.body if tree is not None else []):
+            if isinstance(node, ast.Import):
+                found.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                parts = package.split(".")
+                base = ".".join(parts[: len(parts) - node.level + 1]) if node.level else ""
+                target = ".".join(part for part in (base, node.module) if part)
+                found.add(target)
+                found.update(f"{target}.{alias.name}" for alias in node.names)
+        return {name for name in found if name in self._files}
 
     def module_scope(self, path: str, tree: ast.Module) -> Scope:
         """The scope of a module body."""

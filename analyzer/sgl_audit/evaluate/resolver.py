@@ -79,14 +79,13 @@ class Resolver:
 class Prepared:
     """Loaded modules, ready for launches."""
 
-    WARM_AFTER = 1
-
     def __init__(self, program: Program, world: World, machine: Machine) -> None:
         self.session = Session(program, world, machine)
         self.world = world
         self.entry = Entry(self.session)
         self._broken: str | None = None
         self._loaded = False
+        self._refused: set[str] = set()
 
     def load(self) -> None:
         """Load the entry module and remember the parser."""
@@ -102,11 +101,13 @@ class Prepared:
 
     def warm(self) -> None:
         """Load what launches loaded late, where that has no effect on anything else."""
-        names = list(dict.fromkeys(self.world.late_modules))
+        names = [n for n in dict.fromkeys(self.world.late_modules) if n not in self._refused]
         self.world.late_modules.clear()
         for name in names:
-            memo.load_pure(self.session, name)
-        memo.remember_loading(self.session)
+            if not memo.load_early(self.session, name):
+                self._refused.add(name)
+        if names:
+            memo.remember_loading(self.session)
 
     def resolve(self, launch: Launch, *, trace: bool, every: bool) -> Resolution:
         """Resolve one launch; nothing of it stays."""

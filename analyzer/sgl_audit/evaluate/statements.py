@@ -10,9 +10,9 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from sgl_audit.evaluate.expressions import Frame, Run, lower_expression
-from sgl_audit.evaluate.scopes import Scope
-from sgl_audit.evaluate.values import Raised, Undecidable, Unknown, Value
+from sgl_audit.evaluate.expressions import Frame, Run, lower_expression, unbound_local
+from sgl_audit.evaluate.scopes import GLOBALS, PARENT, Scope
+from sgl_audit.evaluate.values import Instance, Raised, Undecidable, Unknown, Value
 
 if TYPE_CHECKING:
     from sgl_audit.evaluate.lowering import Lowering
@@ -121,7 +121,7 @@ def placed(lowering: Lowering, node: ast.stmt, action: Callable[[Frame], Value])
 def _expression(lowering: Lowering, node: ast.Expr, scope: Scope) -> Run | None:
     if isinstance(node.value, ast.Constant):
         return None
-    value = lower_expression(lowering, node.value, scope)
+    value = silent_call(lowering, node.value, scope) or lower_expression(lowering, node.value, scope)
     place = (lowering.file, node.lineno)
 
     def run(f: Frame) -> Value:
@@ -138,6 +138,45 @@ def _expression(lowering: Lowering, node: ast.Expr, scope: Scope) -> Run | None:
         return None
 
     return run
+
+
+LOG_METHODS = frozenset(
+    "debug info warning error exception critical log warning_once info_once warning_advice".split()
+)
+
+
+def silent_call(lowering: Lowering, node: ast.expr, scope: Scope) -> Run | None:
+    """`logger.info(f"...")`: where the logger is silent its arguments run but no text is made."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        return None
+    if node.func.attr not in LOG_METHODS or any(isinstance(arg, ast.Starred) for arg in node.args):
+        return None
+    owner = lower_expression(lowering, node.func.value, scope)
+    whole = lower_expression(lowering, node, scope)
+    parts = [
+        lower_expression(lowering, part, scope)
+        for argument in (*node.args, *(keyword.value for keyword in node.keywords))
+        for part in embedded(argument)
+    ]
+
+    def run(f: Frame) -> Value:
+        logger = owner(f)
+        if logger.__class__ is Instance and "silent" in logger.cls.data:
+            for part in parts:
+                part(f)
+            return None
+        return whole(f)
+
+    return run
+
+
+def embedded(node: ast.expr) -> list[ast.expr]:
+    """The expressions inside a text, or the expression itself."""
+    if isinstance(node, ast.JoinedStr):
+        return [v.value for v in node.values if isinstance(v, ast.FormattedValue)]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return embedded(node.left) + embedded(node.right)
+    return [] if isinstance(node, ast.Constant) else [node]
 
 
 def _assign(lowering: Lowering, node: ast.Assign, scope: Scope) -> Run:
@@ -179,8 +218,6 @@ def _annotated(lowering: Lowering, node: ast.AnnAssign, scope: Scope) -> Run:
 
     def run(f: Frame) -> Value:
         if keep:
-            from sgl_audit.evaluate.scopes import GLOBALS
-
             owner = f if scope.kind == "class" else f[GLOBALS]
             annotations = owner.get("__annotations__")
             if annotations is None:
@@ -209,7 +246,7 @@ def _augmented(lowering: Lowering, node: ast.AugAssign, scope: Scope) -> Run:
         return placed(lowering, node, name)
     base = lower_expression(lowering, target.value, scope)
     if isinstance(target, ast.Attribute):
-        attr = lowering.mangle(target.attr, scope)
+        attr = target.attr
 
         def attribute(f: Frame) -> Value:
             owner = base(f)
@@ -390,6 +427,7 @@ def _handler(lowering: Lowering, handler: ast.ExceptHandler, scope: Scope) -> tu
     kind = lower_expression(lowering, handler.type, scope) if handler.type else None
     body = lower_block(lowering, handler.body, scope)
     store = lowering.store_name(handler.name, scope) if handler.name else None
+    forget = _delete_name(lowering, handler.name, scope, lenient=True) if handler.name else None
 
     def matches(f: Frame, raised: Raised) -> bool:
         return kind is None or machine.catches(kind(f), raised.value)
@@ -402,6 +440,8 @@ def _handler(lowering: Lowering, handler: ast.ExceptHandler, scope: Scope) -> tu
             return body(f)
         finally:
             machine.handling.pop()
+            if forget is not None:
+                forget(f)
 
     return matches, handle
 
@@ -528,16 +568,26 @@ def _delete(lowering: Lowering, node: ast.Delete, scope: Scope) -> Run:
     return placed(lowering, node, run)
 
 
-def _delete_name(lowering: Lowering, name: str, scope: Scope) -> Callable[[Frame], None]:
-    from sgl_audit.evaluate.scopes import GLOBALS
-
-    in_globals = scope.resolve(name)[0] == "global"
-    touch = lowering.machine.touch
+def _delete_name(
+    lowering: Lowering, name: str, scope: Scope, lenient: bool = False
+) -> Callable[[Frame], None]:
+    """Unbind a name; `lenient` where it need not be bound."""
+    where, depth = scope.resolve(name)
+    machine = lowering.machine
 
     def run(f: Frame) -> None:
-        ns = f[GLOBALS] if in_globals else f
-        touch(ns)
-        ns.pop(name, None)
+        ns = f
+        if where == "global":
+            ns = f[GLOBALS]
+        for _ in range(depth):
+            ns = ns[PARENT]
+        if name in ns:
+            machine.touch(ns)
+            del ns[name]
+        elif not lenient:
+            if where == "local":
+                raise machine.error("UnboundLocalError", unbound_local(name))
+            raise machine.error("NameError", f"name {name!r} is not defined")
 
     return run
 
@@ -593,6 +643,8 @@ def _import_from(lowering: Lowering, node: ast.ImportFrom, scope: Scope) -> Run:
     where = (lowering.file, node.lineno)
     module = lowering.module
     is_package = lowering.file.endswith("__init__.py")
+    if node.module == "__future__" and ("annotations", None) in names:
+        lowering.postponed = True
 
     def run(f: Frame) -> Value:
         target = machine.imports.absolute(module, is_package, node.module, node.level)

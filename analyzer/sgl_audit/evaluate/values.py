@@ -319,6 +319,7 @@ class Class:
         "__weakref__",
         "bases",
         "cache",
+        "children",
         "data",
         "finals",
         "heirs",
@@ -355,6 +356,7 @@ class Class:
         self.scope: Any = None
         self.opaque_base: Opaque | Unknown | None = None
         self.mro: tuple[Class, ...] = self._linearise()
+        self.children: list[Class] = []
         self.finals: bool = False
         self.heirs: weakref.WeakSet[Class] | None = None
         for base in self.mro[1:]:
@@ -381,7 +383,10 @@ class Class:
                 if not any(head in other[1:] for other in sequences):
                     break
             else:
-                head = sequences[0][0]
+                names = ", ".join(parent.name for parent in parents)
+                raise TypeError(
+                    "Cannot create a consistent method resolution\norder (MRO) for bases " + names
+                )
             order.append(head)
             for sequence in sequences:
                 if sequence[0] is head:
@@ -447,7 +452,9 @@ class Instance:
 
     def __hash__(self) -> int:
         hook = self.cls.find("__hash__")
-        if hook is MISSING or hook is None:
+        if hook is None:
+            raise TypeError(f"unhashable type: {self.cls.name!r}")
+        if hook is MISSING:
             return id(self) >> 4
         return int(hook_call(hook, self))
 
@@ -491,31 +498,47 @@ class LayoutMixin:
     def describe(self) -> str:
         return f"<{self.cls.name}>"
 
+    def __eq__(self, other: object) -> Any:
+        hook = self.cls.find("__eq__")
+        return super().__eq__(other) if hook is MISSING else hook_call(hook, self, other)
 
-class StrInstance(str, LayoutMixin):
+    def __ne__(self, other: object) -> Any:
+        hook = self.cls.find("__ne__")
+        if hook is not MISSING:
+            return hook_call(hook, self, other)
+        return super().__ne__(other) if self.cls.find("__eq__") is MISSING else Negation.of(self == other)
+
+
+class StrInstance(LayoutMixin, str):
     """An instance of a class that derives from str."""
 
+    __hash__ = str.__hash__
+
     __slots__ = ("cls", "d")
     cls: Class
     d: Namespace
 
 
-class IntInstance(int, LayoutMixin):
+class IntInstance(LayoutMixin, int):
     """An instance of a class that derives from int."""
 
+    __hash__ = int.__hash__
+
     cls: Class
     d: Namespace
 
 
-class FloatInstance(float, LayoutMixin):
+class FloatInstance(LayoutMixin, float):
     """An instance of a class that derives from float."""
+
+    __hash__ = float.__hash__
 
     __slots__ = ("cls", "d")
     cls: Class
     d: Namespace
 
 
-class DictInstance(dict, LayoutMixin):  # type: ignore[type-arg]
+class DictInstance(LayoutMixin, dict):  # type: ignore[type-arg]
     """An instance of a class that derives from dict."""
 
     __slots__ = ("cls", "d")
@@ -523,7 +546,7 @@ class DictInstance(dict, LayoutMixin):  # type: ignore[type-arg]
     d: Namespace
 
 
-class ListInstance(list, LayoutMixin):  # type: ignore[type-arg]
+class ListInstance(LayoutMixin, list):  # type: ignore[type-arg]
     """An instance of a class that derives from list."""
 
     __slots__ = ("cls", "d")
@@ -531,7 +554,7 @@ class ListInstance(list, LayoutMixin):  # type: ignore[type-arg]
     d: Namespace
 
 
-class SetInstance(set, LayoutMixin):  # type: ignore[type-arg]
+class SetInstance(LayoutMixin, set):  # type: ignore[type-arg]
     """An instance of a class that derives from set."""
 
     __slots__ = ("cls", "d")
@@ -539,8 +562,10 @@ class SetInstance(set, LayoutMixin):  # type: ignore[type-arg]
     d: Namespace
 
 
-class TupleInstance(tuple, LayoutMixin):  # type: ignore[type-arg]
+class TupleInstance(LayoutMixin, tuple):  # type: ignore[type-arg]
     """An instance of a class that derives from tuple (a named tuple)."""
+
+    __hash__ = tuple.__hash__
 
     cls: Class
     d: Namespace
@@ -690,12 +715,20 @@ class Opaque:
 class Property:
     """A property or cached property."""
 
-    __slots__ = ("cached", "getter", "name", "setter")
+    __slots__ = ("abstract", "cached", "deleter", "getter", "name", "setter")
 
-    def __init__(self, getter: Value, setter: Value = None, cached: bool = False) -> None:
+    def __init__(
+        self,
+        getter: Value,
+        setter: Value = None,
+        cached: bool = False,
+        deleter: Value = None,
+    ) -> None:
         self.getter = getter
         self.setter = setter
+        self.deleter = deleter
         self.cached = cached
+        self.abstract: bool = bool(getattr(getter, "d", {}).get("__isabstractmethod__"))
         self.name = getattr(getter, "name", "")
 
 
@@ -739,10 +772,15 @@ class Super:
 
 
 class Annotation:
-    """An annotation kept as source, evaluated when somebody asks."""
+    """An annotation kept as source, evaluated when somebody asks.
 
-    __slots__ = ("evaluate", "text")
+    Attributes:
+        postponed: whether the program itself sees text (quoted, or postponed by a future import).
+    """
 
-    def __init__(self, text: str, evaluate: Callable[[], Value]) -> None:
+    __slots__ = ("evaluate", "postponed", "text")
+
+    def __init__(self, text: str, evaluate: Callable[[], Value], postponed: bool = True) -> None:
         self.text = text
         self.evaluate = evaluate
+        self.postponed = postponed

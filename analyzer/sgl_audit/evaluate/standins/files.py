@@ -156,6 +156,22 @@ class Files:
         except KeyError:
             raise self.missing(text) from None
 
+    def fingerprint(self, path: str) -> Any:
+        """What tells one content of a file or model folder from another."""
+        if path in self.written:
+            return self.written[path]
+        real = self.real(path)
+        if real is None:
+            return None
+        try:
+            state = real.stat()
+            if stat.S_ISDIR(state.st_mode):
+                names = (entry for entry in real.iterdir() if entry.suffix == ".json")
+                return tuple(sorted((n.name, n.stat().st_size, n.stat().st_mtime_ns) for n in names))
+        except OSError:
+            return None
+        return (state.st_size, state.st_mtime_ns)
+
     def open(self, path: Value, mode: str = "r", *rest: Value, **options: Value) -> Handle:
         """`open`."""
         text = self.text(path)

@@ -394,6 +394,7 @@ def _logging(standins: Standins, module: Module) -> None:
     machine = standins.machine
     silent = standins.native("log", lambda *a, **k: None, raw=True)
     cls = Class("Logger", (machine.object_class,), {}, "logging")
+    cls.data["silent"] = True
     for name in [
         "debug",
         "info",
