@@ -141,12 +141,17 @@ class Code:
 
 
 class Lowering:
-    """Lowers the code of one file."""
+    """Lowers the code of one file.
+
+    Attributes:
+        postponed: annotations stay text (`from __future__ import annotations`).
+    """
 
     def __init__(self, machine: Machine, module: str, file: str) -> None:
         self.machine = machine
         self.module = module
         self.file = file
+        self.postponed = False
         self.postponed = False
 
     def function(self, node: Any, scope: Scope) -> Run:
@@ -230,8 +235,10 @@ class Lowering:
         count = len(stores)
 
         names = [item.id for item in items if isinstance(item, ast.Name)]
-        if star is None and len(names) == count and all(
-            scope.resolve(name)[0] == "local" for name in names
+        if (
+            star is None
+            and len(names) == count
+            and all(scope.resolve(name)[0] == "local" for name in names)
         ):
 
             def to_locals(f: Frame, value: Value) -> None:

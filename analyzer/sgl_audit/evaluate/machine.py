@@ -76,6 +76,7 @@ class Machine(Objects, Branching, Text, Managers):
         self.types: dict[type, Class] = {}
         self.exceptions: dict[str, Class] = {}
         self.tracer: Any = None
+        self.misses: list[tuple[Value, Namespace, Any]] = []
         self.external: dict[str, int] = {}
         super().__init__()
         set_hook_caller(self.call)
@@ -150,7 +151,9 @@ class Machine(Objects, Branching, Text, Managers):
         self.touch(ns)
         return ns
 
-    def call(self, function: Value, args: list[Value] | tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    def call(
+        self, function: Value, args: list[Value] | tuple[Value, ...], kwargs: dict[str, Value]
+    ) -> Value:
         """Call any value.
 
         Raises:
@@ -183,21 +186,30 @@ class Machine(Objects, Branching, Text, Managers):
             return host
         raise self.error("TypeError", f"{self.type_name(function)!r} object is not callable")
 
-    def call_unknown(self, function: Unknown, args: Iterable[Value], kwargs: dict[str, Value]) -> Value:
+    def call_unknown(
+        self, function: Unknown, args: Iterable[Value], kwargs: dict[str, Value]
+    ) -> Value:
         """Calling something unknown gives something unknown, the same for the same arguments."""
         text = ", ".join(short(arg) for arg in args)
-        key = ("call", function.key, *(freeze(arg) for arg in args), *(
-            (name, freeze(value)) for name, value in kwargs.items()
-        ))
+        key = (
+            "call",
+            function.key,
+            *(freeze(arg) for arg in args),
+            *((name, freeze(value)) for name, value in kwargs.items()),
+        )
         return Unknown(f"{function.name}({text})", function.reason, key, function.kind)
 
-    def call_opaque(self, function: Opaque, args: Iterable[Value], kwargs: dict[str, Value]) -> Value:
+    def call_opaque(
+        self, function: Opaque, args: Iterable[Value], kwargs: dict[str, Value]
+    ) -> Value:
         """Calling something outside the tree that no stand-in describes."""
         self.external[function.name] = self.external.get(function.name, 0) + 1
         key = ("call", function.name, *(freeze(arg) for arg in args))
         return Unknown(f"{function.name}(...)", "outside the tree", key, "external")
 
-    def call_native(self, function: Native, args: Iterable[Value], kwargs: dict[str, Value]) -> Value:
+    def call_native(
+        self, function: Native, args: Iterable[Value], kwargs: dict[str, Value]
+    ) -> Value:
         """Call a stand-in; unknown arguments make the result unknown unless it takes them."""
         listed = args if args.__class__ is list else list(args)
         if not function.raw:
@@ -206,11 +218,15 @@ class Machine(Objects, Branching, Text, Managers):
                     return self.fork_argument(function, listed, kwargs, arg)
                 if isinstance(arg, Unknown):
                     return self.call_unknown(
-                        Unknown(function.name, arg.reason, ("native", function.name), arg.kind), listed, kwargs
+                        Unknown(function.name, arg.reason, ("native", function.name), arg.kind),
+                        listed,
+                        kwargs,
                     )
             for arg in kwargs.values():
                 if isinstance(arg, Unknown):
-                    return Unknown(function.name, arg.reason, ("native", function.name, arg.key), arg.kind)
+                    return Unknown(
+                        function.name, arg.reason, ("native", function.name, arg.key), arg.kind
+                    )
         try:
             return function.run(listed, kwargs)  # type: ignore[arg-type]
         except (Raised, Undecidable):
@@ -318,7 +334,9 @@ class Machine(Objects, Branching, Text, Managers):
                 return self.opaque_instance(cls, args, kwargs)
             item = new_instance(cls)
             self.journal.fresh(item.d)
-        elif isinstance(maker, Native) and isinstance(init, Function) and cls.layout in FILLED_LATER:
+        elif (
+            isinstance(maker, Native) and isinstance(init, Function) and cls.layout in FILLED_LATER
+        ):
             item = new_instance(cls)
         else:
             item = self.call(maker, [cls, *args], kwargs)

@@ -40,7 +40,9 @@ class _Mangler(ast.NodeVisitor):
             self.visit(statement)
         self.owner = outer
 
-    def _rename_definition(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    def _rename_definition(
+        self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    ) -> None:
         bound = self.mangled(node.name)
         if bound != node.name:
             node.shown_name = node.name  # type: ignore[union-attr]

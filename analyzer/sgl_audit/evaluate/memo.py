@@ -7,6 +7,7 @@ used only where the run that filled it wrote to nothing that existed before.
 from __future__ import annotations
 
 import argparse
+import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ from sgl_audit.evaluate.values import (
     Function,
     Instance,
     Module,
+    Native,
+    Opaque,
     Raised,
     StaticMethod,
     Undecidable,
@@ -31,8 +34,16 @@ if TYPE_CHECKING:
     from sgl_audit.evaluate.machine import Machine
     from sgl_audit.evaluate.session import Session
 
-PARSER_STATE = ("_actions", "_option_string_actions", "_action_groups", "_mutually_exclusive_groups",
-                "_defaults", "_has_negative_number_optionals", "_optionals", "_positionals")
+PARSER_STATE = (
+    "_actions",
+    "_option_string_actions",
+    "_action_groups",
+    "_mutually_exclusive_groups",
+    "_defaults",
+    "_has_negative_number_optionals",
+    "_optionals",
+    "_positionals",
+)
 # Only stand-in modules have this name: what they answer once they may remember.
 OUTSIDE = "__spec__"
 LOADERS = (
@@ -71,8 +82,10 @@ def remember_parser(session: Session, owner: Value, name: str = "add_cli_args") 
     try:
         machine.call(function, [built], {})
         layer = machine.journal.layers[-1]
-        pure = not any(entry is not None and key in standing and not benign(entry)
-            for key, entry in layer.items())
+        pure = not any(
+            entry is not None and key in standing and not benign(entry)
+            for key, entry in layer.items()
+        )
     except BaseException:
         machine.journal.undo()
         return
@@ -107,8 +120,10 @@ def load_early(session: Session, name: str) -> bool:
     try:
         session.imports.load(name)
         layer = machine.journal.layers[-1]
-        keep = due or not any(entry is not None and key in standing and not benign(entry)
-            for key, entry in layer.items())
+        keep = due or not any(
+            entry is not None and key in standing and not benign(entry)
+            for key, entry in layer.items()
+        )
     except (Raised, Undecidable):
         keep = False
     if keep:
@@ -215,3 +230,66 @@ def call_key(machine: Machine, args: Any, kwargs: dict[str, Value]) -> Any:
             else:
                 return None
     return tuple(parts)
+
+
+def keep_class_facts(session: Session) -> None:
+    """Compute for good what cached functions say of classes, where they read nothing else.
+
+    A result that depends on the class alone is the same in every launch.
+    """
+    machine = session.machine
+    known: dict[int, bool] = {}
+    for function, entries, key in list(machine.misses):
+        if key in entries or not isinstance(function, Function) or not key:
+            continue
+        if not all(isinstance(part, Class) for part in key):
+            continue
+        if not self_contained(function, known):
+            continue
+        machine.journal.open()
+        try:
+            value = machine.call_function(function, list(key), {})
+        except (Raised, Undecidable):
+            machine.journal.undo()
+            continue
+        machine.journal.commit()
+        entries[key] = value
+    machine.misses.clear()
+
+
+def self_contained(function: Function, known: dict[int, bool], depth: int = 0) -> bool:
+    """Whether a function reads only its arguments, classes, functions and constants."""
+    code = function.code
+    if id(code) in known:
+        return known[id(code)]
+    known[id(code)] = True
+    bound = set(code.positional) | set(code.kwonly)
+    names = {
+        node.id
+        for node in ast.walk(code.node)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+    stored = {
+        node.id
+        for node in ast.walk(code.node)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    answer = depth < 6 and all(
+        _harmless(function.globals.get(name, MISSING), known, depth)
+        for name in names - bound - stored
+    )
+    known[id(code)] = answer
+    return answer
+
+
+def _harmless(value: Value, known: dict[int, bool], depth: int) -> bool:
+    if isinstance(value, Function):
+        return self_contained(value, known, depth + 1)
+    if isinstance(value, Module):
+        return value.name in ("typing", "types", "dataclasses", "msgspec", "functools")
+    if isinstance(value, Instance):
+        # A bare object() marks "nothing given"; any other instance may hold state.
+        return value.cls.name == "object" and not value.d
+    return value is MISSING or isinstance(
+        value, (Class, Native, Opaque, str, int, float, bool, tuple, frozenset, type(None))
+    )

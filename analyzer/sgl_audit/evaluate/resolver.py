@@ -31,6 +31,10 @@ from sgl_audit.model.resolution import (
 from sgl_audit.model.source import Place, SourceTree
 
 
+# Class facts are complete after a few launches; looking longer costs more than it gives.
+KEPT_LAUNCHES = 8
+
+
 class Resolver:
     """Resolves launches of one tree; modules are loaded once per capability and assumptions.
 
@@ -86,6 +90,7 @@ class Prepared:
         self._broken: str | None = None
         self._loaded = False
         self._refused: set[str] = set()
+        self._launches = 0
 
     def load(self) -> None:
         """Load the entry module and remember the parser."""
@@ -130,6 +135,9 @@ class Prepared:
                 machine.tracer = None
         if self.world.late_modules:
             self.warm()
+        if self._launches < KEPT_LAUNCHES:
+            memo.keep_class_facts(self.session)
+        self._launches += 1
         return answer
 
     def _run(
@@ -195,7 +203,8 @@ class Prepared:
         """How a condition reads."""
         machine = self.session.machine
         parts = [
-            machine.text_of(key) if truth else f"not ({machine.text_of(key)})" for key, truth in cube
+            machine.text_of(key) if truth else f"not ({machine.text_of(key)})"
+            for key, truth in cube
         ]
         return " and ".join(parts) if parts else "otherwise"
 
@@ -208,11 +217,15 @@ class Prepared:
             assumptions=self._assumptions(),
         )
 
-    def refusal(self, raised: Raised, stage: str = "resolution", guard: str | None = None) -> Refusal:
+    def refusal(
+        self, raised: Raised, stage: str = "resolution", guard: str | None = None
+    ) -> Refusal:
         """A refusal from an exception of the program."""
         kind = raised.value.cls.name
         text = self.session.machine.as_text(raised.value)
-        message = str(raised.value.d.get("message") or (text.name if isinstance(text, Unknown) else text))
+        message = str(
+            raised.value.d.get("message") or (text.name if isinstance(text, Unknown) else text)
+        )
         place = None
         if kind != "SystemExit" and raised.place is not None and raised.place[0]:
             place = Place(raised.place[0], raised.place[1])

@@ -75,9 +75,9 @@ class Session:
         machine.known = {}
         machine.questions = {}
         machine.refusals = []
+        machine.misses.clear()
         try:
             yield machine
         finally:
             machine.journal.undo()
             machine.known = {}
-

@@ -121,7 +121,9 @@ def placed(lowering: Lowering, node: ast.stmt, action: Callable[[Frame], Value])
 def _expression(lowering: Lowering, node: ast.Expr, scope: Scope) -> Run | None:
     if isinstance(node.value, ast.Constant):
         return None
-    value = silent_call(lowering, node.value, scope) or lower_expression(lowering, node.value, scope)
+    value = silent_call(lowering, node.value, scope) or lower_expression(
+        lowering, node.value, scope
+    )
     place = (lowering.file, node.lineno)
 
     def run(f: Frame) -> Value:
@@ -347,8 +349,11 @@ def _for(lowering: Lowering, node: ast.For, scope: Scope) -> Run:
     other = lower_block(lowering, node.orelse, scope)
 
     def rest(f: Frame, items: Iterator[Value]) -> Value:
+        budget = machine.step_budget
         for item in items:
-            machine.step()
+            machine.steps += 1
+            if machine.steps > budget:
+                machine.step()
             assign(f, item)
             signal = body(f)
             if signal is None or signal is CONTINUE:

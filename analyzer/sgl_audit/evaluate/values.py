@@ -506,7 +506,11 @@ class LayoutMixin:
         hook = self.cls.find("__ne__")
         if hook is not MISSING:
             return hook_call(hook, self, other)
-        return super().__ne__(other) if self.cls.find("__eq__") is MISSING else Negation.of(self == other)
+        return (
+            super().__ne__(other)
+            if self.cls.find("__eq__") is MISSING
+            else Negation.of(self == other)
+        )
 
 
 class StrInstance(LayoutMixin, str):

@@ -9,6 +9,8 @@ from sgl_audit.model.facts import BackendEnum, EnumMember, JsonValue
 from sgl_audit.syntax.parse import ParsedFile
 
 _BACKEND_WORDS = ("backend", "runner", "gemm", "a2a", "algorithm", "deepep", "dispatch")
+# Bases whose members are made by calling them.
+_BUILDS = frozenset({"IntEnum", "StrEnum", "IntFlag", "int", "str"})
 
 
 def enums_of(parsed: ParsedFile) -> list[BackendEnum]:
@@ -29,20 +31,21 @@ def names_backends(enum: BackendEnum, values: frozenset[str]) -> bool:
 
 
 def _is_enum(node: ast.ClassDef) -> bool:
-    for base in node.bases:
-        name = base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
-        if name.endswith(("Enum", "Flag")):
-            return True
-    return False
+    return any(_base_name(base).endswith(("Enum", "Flag")) for base in node.bases)
+
+
+def _base_name(base: ast.expr) -> str:
+    return base.attr if isinstance(base, ast.Attribute) else str(getattr(base, "id", ""))
 
 
 def _enum(parsed: ParsedFile, node: ast.ClassDef) -> BackendEnum:
     members: list[EnumMember] = []
     values: dict[str, str] = {}
+    built = any(_base_name(base) in _BUILDS for base in node.bases)
     for statement in node.body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if not name.startswith("_"):
-                members.append(_member(parsed, statement, name, value, values, len(members)))
+                members.append(_member(parsed, statement, name, value, values, len(members), built))
     methods = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
     return BackendEnum(
         node.name,
@@ -60,6 +63,7 @@ def _member(
     value: ast.expr,
     values: dict[str, str],
     earlier: int,
+    built: bool,
 ) -> EnumMember:
     place = parsed.place(statement)
     if isinstance(value, ast.Name) and value.id in values.values():
@@ -71,6 +75,9 @@ def _member(
         auto = isinstance(value, ast.Call) and ast.unparse(value.func).endswith("auto")
         return EnumMember(name, earlier + 1 if auto else None, place)
     plain = json_value(value)
+    if built and isinstance(plain, list) and len(plain) == 1:
+        # `X = (0,)` in an enum of numbers or strings: the tuple holds the constructor's arguments.
+        plain = plain[0]
     key = repr(plain)
     original_name = values.setdefault(key, name)
     alias = original_name if original_name != name else None

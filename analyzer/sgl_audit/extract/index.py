@@ -192,7 +192,9 @@ def _assemble(declared: _Declared, table: MachineTable) -> Index:
     values = _values(declared, listed, backend_options)
     backends = [enum for enum in declared.enums if names_backends(enum, values)]
     members = {m.value for enum in backends for m in enum.members if isinstance(m.value, str)}
-    words = _words(backend_options, backends, listed)
+    named = {o.choice_list for o in options if o.choice_list and o.choice_list.isupper()}
+    lists = frozenset(listed) | named
+    words = _words(backend_options, backends, lists)
     predicates: dict[str, str] = {}
     for enum in backends:
         by_name = {member.name.lower(): member.name for member in enum.members}
@@ -210,7 +212,7 @@ def _assemble(declared: _Declared, table: MachineTable) -> Index:
         },
         frozenset(enum.name for enum in backends),
         {name: member for name, member in predicates.items() if name not in _AMBIGUOUS},
-        frozenset(listed),
+        lists,
         frozenset({"get_exec", "get_server_args", "get_global_server_args", "resolving_view"}),
         frozenset(declared.files),
         literal_pattern(words),
@@ -259,14 +261,14 @@ def _machine_names(table: MachineTable) -> re.Pattern[bytes]:
 def _words(
     backend_options: frozenset[str],
     backends: list[BackendEnum],
-    listed: Mapping[str, RawList],
+    lists: frozenset[str],
 ) -> frozenset[bytes]:
     """What makes a file or a function worth reading."""
     words = {name.encode() for name in backend_options if "_" in name}
     words |= {f"{mark}{name}".encode() for name in backend_options for mark in (".", '"')}
     words |= {name.encode() + mark for name in _names(backends) for mark in (b".", b"(")}
     words |= {name.encode() for enum in backends for name in enum.predicates if len(name) > 8}
-    words |= {name.encode() for name in listed}
+    words |= {name.encode() for name in lists}
     words |= {b"torch.version.", b"def add_cli_args", *CAPABILITY_LITERALS}
     return frozenset(words)
 

@@ -83,7 +83,7 @@ def _fields(parsed: ParsedFile, node: ast.ClassDef, holder: bool) -> Iterator[Ra
             case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=value):
                 if _is_annotated(item) and isinstance(annotation, ast.Subscript):
                     yield _annotated_field(parsed, item, name, annotation, value)
-                elif holder and "ClassVar" not in ast.unparse(annotation):
+                elif "ClassVar" not in ast.unparse(annotation):
                     yield _plain_field(parsed, item, name, annotation, value)
 
 
@@ -137,7 +137,15 @@ def _declared_flags(call: ast.Call, name: str, place: Place) -> tuple[Flag, ...]
     spelled = text_of(keyword(call, "cli_name")) or "--" + name.replace("_", "-")
     aliases = keyword(call, "aliases")
     more = [text_of(item) for item in aliases.elts] if isinstance(aliases, ast.List) else []
-    return tuple(Flag(item, place) for item in (spelled, *more) if item)
+    names = [item for item in (spelled, *more) if item]
+    return tuple(Flag(item, place) for item in (*names, *_negated(names, keyword(call, "action"))))
+
+
+def _negated(names: list[str], action: ast.expr | None) -> list[str]:
+    """The `--no-x` spellings that argparse adds for its optional booleans."""
+    if action is None or not ast.unparse(action).endswith("BooleanOptionalAction"):
+        return []
+    return ["--no-" + name[2:] for name in names if name.startswith("--")]
 
 
 def _choices(node: ast.expr | None) -> tuple[tuple[Scalar, ...] | None, str | None]:
@@ -146,7 +154,7 @@ def _choices(node: ast.expr | None) -> tuple[tuple[Scalar, ...] | None, str | No
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return None, name
-        case ast.Call(args=[ast.Name(id=name)]):
+        case ast.Call(args=[ast.Name(id=name)]) | ast.BinOp(left=ast.Name(id=name)):
             return None, name
     value = json_value(node) if is_literal(node) else None
     if isinstance(value, list):
@@ -195,7 +203,10 @@ def _argument(parsed: ParsedFile, call: ast.Call) -> RawOption | None:
         dest,
         parsed.place(call),
         False,
-        tuple(Flag(item, parsed.place(call), deprecated) for item in names),
+        tuple(
+            Flag(item, parsed.place(call), deprecated)
+            for item in (*names, *_negated(names, keyword(call, "action")))
+        ),
         choices=choices[0],
         choice_list=choices[1],
         help=text,

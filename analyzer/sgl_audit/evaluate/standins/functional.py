@@ -49,6 +49,8 @@ def cached(standins: Standins, function: Value) -> Native:
             found = machine.call(function, args, kwargs)
             machine.touch(entries)
             entries[key] = found
+            if machine.journal.top is not None:
+                machine.misses.append((function, entries, key))
         return found
 
     def clear(args: list[Value], kwargs: dict[str, Value]) -> None:

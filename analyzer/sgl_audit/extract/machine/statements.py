@@ -24,8 +24,12 @@ def execute(reader: Reader, body: Sequence[ast.stmt], scope: Scope) -> Value:
         if isinstance(statement, ast.If):
             holds = truth(reader.value(statement.test, scope))
             if holds is None:
-                return _both(reader, statement, body[index + 1 :], scope)
+                arms = (statement.body, statement.orelse)
+                return _both(reader, arms, body[index + 1 :], scope)
             result = execute(reader, statement.body if holds else statement.orelse, scope)
+        elif isinstance(statement, ast.Try) and _may_fail(reader, statement):
+            arms = ([*statement.body, *statement.orelse], statement.handlers[0].body)
+            return _both(reader, arms, body[index + 1 :], scope)
         else:
             result = _one(reader, statement, scope)
         if result is not FALLS_OFF:
@@ -33,9 +37,19 @@ def execute(reader: Reader, body: Sequence[ast.stmt], scope: Scope) -> Value:
     return FALLS_OFF
 
 
-def _both(reader: Reader, node: ast.If, rest: Sequence[ast.stmt], scope: Scope) -> Value:
+def _may_fail(reader: Reader, node: ast.Try) -> bool:
+    modules = tuple(imported_modules(node.body))
+    return bool(modules and node.handlers) and import_fails(reader, ImportFails(modules)) is None
+
+
+def _both(
+    reader: Reader,
+    arms: tuple[Sequence[ast.stmt], Sequence[ast.stmt]],
+    rest: Sequence[ast.stmt],
+    scope: Scope,
+) -> Value:
     results = []
-    for arm in (node.body, node.orelse):
+    for arm in arms:
         copy = Scope(scope.path, scope.node, scope.parent, dict(scope.names), owner=scope.owner)
         copy.values = dict(scope.values or {})
         results.append(execute(reader, [*arm, *rest], copy))
@@ -97,13 +111,7 @@ def _assign(reader: Reader, target: ast.expr, value: Value, scope: Scope) -> Non
 
 
 def _try(reader: Reader, node: ast.Try, scope: Scope) -> Value:
-    modules = tuple(imported_modules(node.body))
-    fails = import_fails(reader, ImportFails(modules)) if modules else False
     result = execute(reader, [*node.body, *node.orelse], scope)
-    if fails is None:
-        handled = [execute(reader, handler.body, scope) for handler in node.handlers]
-        for other in handled:
-            result = UNKNOWN if FALLS_OFF in (result, other) else join(result, other)
     if result is RAISES and node.handlers:
         result = execute(reader, node.handlers[0].body, scope)
     return result

@@ -137,18 +137,23 @@ class Library:
             base = ".".join([*parts[: max(keep, 0)], *([node.module] if node.module else [])])
         return {alias.asname or alias.name: f"{base}.{alias.name}" for alias in node.names}
 
-    def resolve(self, dotted: str, depth: int = 0) -> tuple[ModuleText, str] | None:
-        """The module and the name in it that a dotted name leads to, through re-exports."""
+    def resolve(
+        self, dotted: str, depth: int = 0, everywhere: bool = False
+    ) -> tuple[ModuleText, str] | None:
+        """The module and the name in it that a dotted name leads to, through re-exports.
+
+        `everywhere` also parses modules that lead nowhere.
+        """
         module, _, name = dotted.rpartition(".")
-        text = self.module(module) if self._follows(module) else None
+        text = self.module(module) if everywhere or self.follows(module) else None
         if text is None or depth > 8:
             return None
         if name in text.functions or name in text.classes or name in text.constants:
             return text, name
         target = text.imports.get(name)
-        return None if target is None else self.resolve(target, depth + 1)
+        return None if target is None else self.resolve(target, depth + 1, everywhere)
 
-    def _follows(self, module: str) -> bool:
+    def follows(self, module: str) -> bool:
         """Whether a module can lead anywhere; the many generated tables cannot."""
         file = self.program.file_of(module)
         return file is not None and (module in self.leads or file.endswith("__init__.py"))
@@ -157,7 +162,7 @@ class Library:
         """The value of a literal, a constant, or list/set/tuple of one; None where not literal."""
         for _ in range(8):
             if isinstance(node, ast.Name):
-                found = self.resolve(f"{text.name}.{node.id}")
+                found = self.resolve(f"{text.name}.{node.id}", everywhere=True)
                 node = None if found is None else found[0].constants.get(found[1])
                 text = text if found is None else found[0]
             elif isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:

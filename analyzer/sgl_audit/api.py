@@ -1,0 +1,142 @@
+"""The Python API: open a source, read its facts, resolve launches, audit it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from sgl_audit.errors import SglAuditError
+from sgl_audit.model.capability import CAPABILITIES
+from sgl_audit.model.facts import Facts
+from sgl_audit.model.report import Audit
+from sgl_audit.model.resolution import Launch, Resolution
+from sgl_audit.model.source import Diagnostic, SourceTree
+
+Notify = Callable[[str], None]
+Progress = Callable[[int, int], None]
+ALL_CAPABILITIES = tuple(capability.name for capability in CAPABILITIES)
+
+
+def _stderr(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def open_source(
+    spec: str | None = None,
+    *,
+    offline: bool = False,
+    cache_dir: Path | None = None,
+    notify: Notify = _stderr,
+) -> SourceTree:
+    """Open a SGLang source: a checkout, wheel, PyPI spec, `DIR@REF`, or what is installed.
+
+    Raises:
+        SourceError: it cannot be opened or is no SGLang tree.
+        UsageError: the spec makes no sense.
+    """
+    from sgl_audit.source import open_source as open_tree
+
+    return open_tree(spec, offline=offline, cache_dir=cache_dir, notify=notify)
+
+
+def open_libraries(
+    tree: SourceTree,
+    *,
+    transformers: str | None = None,
+    offline: bool = False,
+    cache_dir: Path | None = None,
+    notify: Notify = _stderr,
+) -> tuple[tuple[SourceTree, ...], tuple[Diagnostic, ...]]:
+    """The sources read beside the tree: the transformers release that it pins, where at hand.
+
+    Without it model configurations are what config.json says and nothing more; the diagnostic
+    says so.
+    """
+    from sgl_audit.source import open_source as open_tree
+
+    pin = tree.info.distribution.pin("transformers")
+    spec = transformers or (f"transformers=={pin}" if pin else None)
+    if spec is None or spec == "none":
+        return (), (Diagnostic("transformers is not read: the distribution pins no version"),)
+    try:
+        library = open_tree(
+            spec,
+            offline=offline,
+            cache_dir=cache_dir,
+            package="transformers",
+            distribution="transformers",
+            notify=notify,
+        )
+    except SglAuditError as error:
+        return (), (
+            Diagnostic(f"transformers is not read, defaults of its classes are missing: {error}"),
+        )
+    return (library,), ()
+
+
+def resolve(
+    tree: SourceTree,
+    launch: Launch,
+    *,
+    libraries: Iterable[SourceTree] = (),
+    every: bool = False,
+) -> Resolution:
+    """What one launch ends up with, each value with its trace.
+
+    Args:
+        libraries: from `open_libraries`.
+        every: give every server argument, not only those that concern backends.
+    """
+    from sgl_audit.evaluate.resolver import Resolver
+
+    return Resolver(tree, libraries).resolve(launch, trace=True, every=every)
+
+
+def resolve_batch(
+    tree: SourceTree,
+    launches: Iterable[Launch],
+    *,
+    libraries: Iterable[SourceTree] = (),
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Iterator[Resolution]:
+    """Resolve many launches, in order, with worker processes where `jobs` > 1."""
+    from sgl_audit.evaluate.batch import resolve_many
+
+    yield from resolve_many(tree, tuple(libraries), tuple(launches), jobs, progress)
+
+
+def facts(
+    tree: SourceTree,
+    *,
+    capabilities: tuple[str, ...] = ALL_CAPABILITIES,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Facts:
+    """Everything read from one tree, values evaluated, each with its place."""
+    from sgl_audit.audit.facts import read_facts
+
+    return read_facts(tree, capabilities=capabilities, jobs=jobs, progress=progress)
+
+
+def audit(
+    tree: SourceTree,
+    *,
+    capabilities: tuple[str, ...] = ALL_CAPABILITIES,
+    libraries: Iterable[SourceTree] = (),
+    assume: tuple[tuple[str, str], ...] = (),
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Audit:
+    """The whole audit: facts, behaviours, families, findings."""
+    from sgl_audit.audit.run import run_audit
+
+    return run_audit(
+        tree,
+        capabilities=capabilities,
+        libraries=tuple(libraries),
+        assume=assume,
+        jobs=jobs,
+        progress=progress,
+    )

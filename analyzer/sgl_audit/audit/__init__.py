@@ -1,0 +1,1 @@
+"""From facts and resolutions to an audit."""
