@@ -15,10 +15,16 @@ from sgl_audit.evaluate.journal import Journal, Memo, restore
 from sgl_audit.evaluate.scopes import GLOBALS
 from sgl_audit.evaluate.statements import BREAK, CONTINUE, Return, Split
 from sgl_audit.evaluate.values import (
+    INSTANCE_TYPES,
     MISSING,
+    Bound,
     BudgetReachedError,
     Cases,
+    Class,
     Cube,
+    Function,
+    Junction,
+    Module,
     Native,
     Negation,
     Raised,
@@ -33,6 +39,8 @@ if TYPE_CHECKING:
     from sgl_audit.evaluate.expressions import Frame
 
 BRANCH_BUDGET = 4_000
+# Values whose operators, attributes or items may run code of the program.
+ACTIVE = (*INSTANCE_TYPES, Class, Function, Native, Bound, Module)
 Key = tuple[Any, ...]
 
 
@@ -54,7 +62,12 @@ class GuardedRefusal:
 
 
 class Branching:
-    """Three-valued control flow."""
+    """Three-valued control flow.
+
+    Attributes:
+        known: answers assumed on this way.
+        arm: number of the innermost arm that runs now; 0 outside of all.
+    """
 
     journal: Journal
     handlers: int
@@ -64,6 +77,8 @@ class Branching:
         self.questions: dict[Key, Unknown] = {}
         self.refusals: list[GuardedRefusal] = []
         self.branches = 0
+        self.arms = 0
+        self.arm = 0
         super().__init__()
 
     def known_truth(self, value: Unknown) -> Any:
@@ -74,10 +89,25 @@ class Branching:
             return self._truth_of_cases(value)
         if not self.known:
             return value
-        truth = self.known.get(value.key)
-        if truth is None:
-            truth = implied(value.key, self.known)
+        if isinstance(value, Junction):
+            return self._truth_of_junction(value)
+        truth = self._answer(value.key)
         return value if truth is None else truth
+
+    def _answer(self, key: Key) -> bool | None:
+        """What this way already knows about a question."""
+        truth = self.known.get(key)
+        return implied(key, self.known) if truth is None else truth
+
+    def _truth_of_junction(self, value: Junction) -> Any:
+        rest = []
+        for part in value.parts:
+            truth = self.known_truth(part)
+            if truth is value.stop:
+                return truth
+            if isinstance(truth, Unknown):
+                rest.append(truth)
+        return Junction.of(rest, value.stop)
 
     def _truth_of_cases(self, value: Cases) -> Any:
         live = self.live_cases(value)
@@ -90,9 +120,7 @@ class Branching:
         for cube, item in value.cases:
             rest = []
             for key, truth in cube:
-                known = self.known.get(key)
-                if known is None:
-                    known = implied(key, self.known)
+                known = self._answer(key)
                 if known is None:
                     rest.append((key, truth))
                 elif known is not truth:
@@ -109,6 +137,8 @@ class Branching:
         """The single question to ask first in order to decide a truth value."""
         if isinstance(truth, Negation):
             return self.question(truth.part)
+        if isinstance(truth, Junction):
+            return self.question(truth.parts[0])
         if isinstance(truth, Cases):
             for cube, item in truth.cases:
                 if cube:
@@ -130,6 +160,19 @@ class Branching:
 
         ways = self._arms(atom, lambda: Return(arm(True)), lambda: Return(arm(False)), None)
         return self._join_values(ways)
+
+    def over_cases(self, value: Cases, run: Callable[[Value], Value]) -> Value:
+        """Apply something without effects to each case; only live cases may raise."""
+        live = self.simplify(value)
+        if not isinstance(live, Cases):
+            return run(live)
+        if not any(isinstance(item, ACTIVE) for _, item in live.cases):
+            try:
+                return live.map(run)
+            except Raised:
+                # One case raises: only under its condition, which a fork keeps.
+                pass
+        return self.fork_case(live, run)
 
     def fork_case(self, value: Cases, run: Callable[[Value], Value]) -> Value:
         """Apply something with effects to each case."""
@@ -243,13 +286,19 @@ class Branching:
         f: Frame | None,
     ) -> list[Way]:
         outer = self.known
-        self.known = {**outer, **dict(cube)}
+        arm = self.arm
+        self.arms += 1
+        self.arm = self.arms
+        asked = dict(cube)
+        self.known = {**outer, **asked}
         self.journal.open()
         if f is not None:
             self.journal.touch(f)
         self.journal.apply(written)
         try:
             signal = run()
+            # An exception inside that nobody catches leaves its condition excluded from here on.
+            gained = tuple((k, v) for k, v in self.known.items() if k not in outer or k in asked)
         except Raised as raised:
             self.journal.undo()
             self._refused(raised, cube)
@@ -259,12 +308,13 @@ class Branching:
             raise
         finally:
             self.known = outer
+            self.arm = arm
         captured = self.journal.capture()
         if signal.__class__ is not Split:
-            return [Way(cube, signal, captured)]
+            return [Way(gained, signal, captured)]
         ways = []
         for way in signal.ways:
-            joined = join_cubes(cube, way.cube)
+            joined = join_cubes(gained, way.cube)
             if joined is not None:
                 ways.append(Way(joined, way.signal, {**captured, **way.written}))
         return ways
@@ -373,23 +423,67 @@ def _join_items(cubes: list[Cube], column: Any) -> Value:
 
 
 def implied(key: Key, known: dict[Key, bool]) -> bool | None:
-    """What answers about the same unknown say about another question on it."""
-    if len(key) != 3 or key[0] not in ("==", "in", "is"):
-        return None
-    kind, asked, base = key
-    values = {asked} if kind in ("==", "is") else set(asked)
+    """What answers about the same unknown say about another question on it.
+
+    Questions on equality with constants and on truth are understood: a value known to equal one
+    of some constants, or none of them, answers what follows from that and no more.
+    """
+    if len(key) == 3 and key[0] in EQUALITIES:
+        base, asked = key[2], constants(key)
+        if asked is None:
+            return None
+    else:
+        base, asked = key, None
+    possible, excluded, false = facts_on(base, known)
+    if possible is not None:
+        possible = {value for value in possible if value not in excluded}
+    if asked is None:
+        truths = {bool(value) for value in possible or ()}
+        return truths.pop() if len(truths) == 1 else None
+    if possible is not None:
+        if not possible & asked:
+            return False
+        if key[0] != "is" and possible <= asked:
+            return True
+    if asked <= excluded or (false and all(asked)):
+        return False
+    return None
+
+
+EQUALITIES = ("==", "in", "is")
+CONSTANTS = ("str", "int", "float", "bool", "bytes", "NoneType")
+
+
+def constants(key: Key) -> set[Any] | None:
+    """The constants that a question compares with, or None where it is not only that."""
+    listed = key[1] if key[0] == "in" else (key[1],)
+    found = set()
+    for item in listed:
+        if not (isinstance(item, tuple) and len(item) == 2 and item[0] in CONSTANTS):
+            return None
+        value = item[1]
+        # NaN equals nothing, itself included.
+        if value != value or type(value).__name__ != item[0]:
+            return None
+        found.add(value)
+    return found
+
+
+def facts_on(base: Key, known: dict[Key, bool]) -> tuple[set[Any] | None, set[Any], bool]:
+    """(values one of which it equals, or None; values it does not equal; it is known to be false)"""
+    possible: set[Any] | None = None
     excluded: set[Any] = set()
     for fact, truth in known.items():
-        if len(fact) != 3 or fact[2] != base or fact[0] not in ("==", "in", "is"):
+        if len(fact) != 3 or fact[0] not in EQUALITIES or fact[2] != base:
             continue
-        told = {fact[1]} if fact[0] in ("==", "is") else set(fact[1])
-        if truth and told <= values:
-            return True
-        if truth and not told & values:
-            return False
-        if not truth:
+        told = constants(fact)
+        if told is None:
+            continue
+        if truth:
+            possible = told if possible is None else possible & told
+        elif fact[0] != "is" or told == {None}:
             excluded |= told
-    return False if values <= excluded else None
+    return possible, excluded, known.get(base) is False
 
 
 def iterate_ways(split: Split) -> Iterator[Way]:

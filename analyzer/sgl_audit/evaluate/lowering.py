@@ -152,7 +152,6 @@ class Lowering:
         self.module = module
         self.file = file
         self.postponed = False
-        self.postponed = False
 
     def function(self, node: Any, scope: Scope) -> Run:
         """A closure that makes the function object for a definition or lambda."""

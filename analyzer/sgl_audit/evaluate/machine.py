@@ -251,6 +251,8 @@ class Machine(Objects, Branching, Text, Managers):
                 frame[name] = value
         else:
             bind_arguments(self, function, frame, args, kwargs)
+        if code.is_async:
+            return Unknown(f"{code.name}()", "coroutines are not evaluated")
         if self.depth >= DEPTH_BUDGET:
             raise BudgetReachedError("depth budget reached")
         self.steps += 1
@@ -265,11 +267,7 @@ class Machine(Objects, Branching, Text, Managers):
             self.depth -= 1
         if signal is None:
             return None
-        if signal.__class__ is Split:
-            return self.join_returns(signal)
-        if code.is_async:
-            return Unknown(f"{code.name}()", "coroutines are not evaluated")
-        return signal.value
+        return self.join_returns(signal) if signal.__class__ is Split else signal.value
 
     def call_method(
         self, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]
@@ -280,12 +278,10 @@ class Machine(Objects, Branching, Text, Managers):
             hit = cls.cache.get(name, MISSING)
             if hit.__class__ is Function and name not in owner.d and cls.finals:
                 return self.call_function(hit, [owner, *args], kwargs)
-        elif owner.__class__ is Module:
-            return self.call(self.getattr(owner, name), args, kwargs)
         else:
-            method = self.native_method(owner, name)
-            if method is not None:
-                return self.call_native_method(method, owner, args, kwargs)
+            table = self.methods.get(owner.__class__)
+            if table is not None and (method := table.get(name)) is not None:
+                return method(self, owner, args, kwargs)
         return self.call(self.getattr(owner, name), args, kwargs)
 
     def call_super(self, after: Class, owner: Value, name: str, args: list[Value]) -> Value:
@@ -345,13 +341,16 @@ class Machine(Objects, Branching, Text, Managers):
             if isinstance(maker, Native) and not isinstance(init, Function):
                 return item
         if init is MISSING:
-            if args and self.takes_no_arguments(cls):
+            if (args or kwargs) and self.takes_no_arguments(cls):
                 raise self.error("TypeError", f"{cls.name}() takes no arguments")
             return item
         self.call(self.bind(init, item, cls), args, kwargs)
         return item
 
     def _maker_of(self, cls: Class) -> Value:
+        missing = cls.data.get("abstract_names")
+        if missing and cls.opaque_base is None:
+            return Native(cls.name, lambda args, kwargs: self._refuse_abstract(cls), raw=True)
         for owner in cls.mro:
             if "new" in owner.data:
                 return owner.data["new"]
@@ -359,6 +358,13 @@ class Machine(Objects, Branching, Text, Managers):
             if hook is not None:
                 return hook.function if isinstance(hook, StaticMethod) else hook
         return None
+
+    def _refuse_abstract(self, cls: Class) -> Value:
+        names = cls.data["abstract_names"]
+        plural = "s" if len(names) > 1 else ""
+        listed = ", ".join(names)
+        text = f"Can't instantiate abstract class {cls.name} with abstract method{plural} {listed}"
+        raise self.error("TypeError", text)
 
     def takes_no_arguments(self, cls: Class) -> bool:
         """Whether extra arguments are an error for a class without initialiser."""
@@ -388,10 +394,12 @@ class Machine(Objects, Branching, Text, Managers):
             Undecidable: the value is unknown.
         """
         kind = value.__class__
-        if kind in (list, tuple, range, set, frozenset, str, bytes):
+        if kind in (list, tuple, range, str, bytes):
             return iter(value)
         if kind is dict:
-            return iter(list(value))
+            return self.iterate_dict(value)
+        if kind is set or kind is frozenset:
+            return self.iterate_set(value)
         if isinstance(value, Unknown):
             raise Undecidable(f"iteration over {value.name}: {value.reason}")
         return self.iterate_object(value)

@@ -147,6 +147,35 @@ class Negation(Unknown):
         return not value
 
 
+class Junction(Unknown):
+    """A truth value that rests on several unknown ones: `any` of them, or all.
+
+    Attributes:
+        parts: the truth values, each unknown.
+        stop: True for a disjunction, False for a conjunction: the answer of one part that decides.
+    """
+
+    __slots__ = ("parts", "stop")
+
+    def __init__(self, parts: tuple[Unknown, ...], stop: bool) -> None:
+        words = " or " if stop else " and "
+        shown = words.join(f"({part.name})" if " " in part.name else part.name for part in parts[:4])
+        if len(parts) > 4:
+            shown += words + "..."
+        keys = tuple(part.key for part in parts)
+        name = "any" if stop else "all"
+        super().__init__(shown, parts[0].reason, (name, *keys), parts[0].kind)
+        self.parts = parts
+        self.stop = stop
+
+    @staticmethod
+    def of(parts: list[Any], stop: bool) -> Any:
+        """The junction of unknown truth values; a lone one stays itself."""
+        if not parts:
+            return not stop
+        return parts[0] if len(parts) == 1 else Junction(tuple(parts), stop)
+
+
 Cube = tuple[tuple[tuple[Any, ...], bool], ...]
 
 
@@ -440,8 +469,8 @@ class Instance:
 
     def __eq__(self, other: object) -> Any:
         hook = self.cls.find("__eq__")
-        if hook is MISSING or self is other:
-            return self is other
+        if hook is MISSING:
+            return True if self is other else NotImplemented
         return hook_call(hook, self, other)
 
     def __ne__(self, other: object) -> Any:
@@ -788,3 +817,13 @@ class Annotation:
         self.text = text
         self.evaluate = evaluate
         self.postponed = postponed
+
+    def shown(self) -> Value:
+        """What the program finds in `__annotations__`."""
+        if self.postponed:
+            return self.text
+        try:
+            return self.evaluate()
+        except (Raised, Undecidable) as stop:
+            reason = stop.reason if isinstance(stop, Undecidable) else stop.value.cls.name
+            return Unknown(self.text, f"the annotation cannot be evaluated: {reason}")
