@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+
 from sgl_audit.evaluate.values import (
-    MISSING,
     Class,
     Function,
     Instance,
@@ -31,40 +32,76 @@ def order_of(
     if not isinstance(heuristic, Function):
         return (), "its heuristic is not a plain function"
     orders: list[AutoOrder] = []
+    hidden = _experimental(item)
     for number in NUMBERS:
         suitable = [
-            part.name for part in backends if number in (part.support.numbers or ())
+            part.name
+            for part in backends
+            if number in (part.support.numbers or ()) and part.name not in hidden
         ]
         if suitable:
             orders.append(_order(done, heuristic, number, suitable))
     return tuple(orders), ""
 
 
+def _experimental(item: Declared) -> set[str]:
+    """Backends that the library keeps out of automatic selection unless an opt-in is set."""
+    checks = item.declaration.checks if item.declaration is not None else {}
+    return {
+        name
+        for name, checker in checks.items()
+        if getattr(checker, "d", {}).get("is_experimental") is True
+    }
+
+
 def _order(done: Evaluated, heuristic: Function, number: int, suitable: list[str]) -> AutoOrder:
-    machine = done.session.machine
+    """Where the order depends on the call, it is the one for arguments left at their defaults."""
+    general, why = _ask(done, heuristic, number, suitable, defaults=False)
+    if general is not None:
+        return AutoOrder(number, general)
+    usual, _ = _ask(done, heuristic, number, suitable, defaults=True)
+    if usual is None:
+        return AutoOrder(number, None, why)
+    return AutoOrder(number, usual, "with its arguments left at their defaults")
+
+
+def _ask(
+    done: Evaluated, heuristic: Function, number: int, suitable: list[str], defaults: bool
+) -> tuple[tuple[str, ...] | None, str]:
     try:
         with asking(done.session, number):
-            args = _arguments(done, heuristic, number)
-            answer = machine.call(heuristic, [suitable], args)
-    except (Raised, Undecidable) as stop:
-        why = stop.reason if isinstance(stop, Undecidable) else "its heuristic refuses"
-        return AutoOrder(number, None, why)
+            given = _arguments(done, heuristic, number, defaults)
+            # What the call made is undone with it, so its answer is read inside.
+            return _names(done.session.machine.call(heuristic, [list(suitable)], given))
+    except Undecidable as stop:
+        return None, stop.reason
+    except Raised:
+        return None, "its heuristic refuses"
+
+
+def _names(answer: Value) -> tuple[tuple[str, ...] | None, str]:
     if isinstance(answer, Unknown):
-        return AutoOrder(number, None, f"depends on the call: {answer.name}"[:200])
+        return None, f"depends on the call: {answer.name}"[:200]
     if not isinstance(answer, (list, tuple)) or not all(isinstance(x, str) for x in answer):
-        return AutoOrder(number, None, "its heuristic gives no list of names")
-    return AutoOrder(number, tuple(str(name) for name in answer))
+        return None, "its heuristic gives no list of names"
+    return tuple(str(name) for name in answer), ""
 
 
-def _arguments(done: Evaluated, heuristic: Function, number: int) -> dict[str, Value]:
-    """Unknown arguments, tensors on the device of that capability; defaults stay away."""
+def _arguments(
+    done: Evaluated, heuristic: Function, number: int, defaults: bool
+) -> dict[str, Value]:
+    """Tensors on the device of that capability; everything else is unknown or left out."""
     code = heuristic.code
-    names = [*code.positional[1:], *code.kwonly]
+    without = code.positional[1 : len(code.positional) - len(heuristic.defaults)]
+    required = {*without, *(name for name in code.kwonly if name not in heuristic.kwdefaults)}
+    notes = {name: ast.unparse(note) for name, note in code.annotations}
     cls = Class("Tensor", (done.session.machine.object_class,), {}, "torch")
     given: dict[str, Value] = {}
-    for name in names:
-        annotation = _annotation(heuristic, name)
-        if "Tensor" in annotation and "Optional" not in annotation:
+    for name in [*code.positional[1:], *code.kwonly]:
+        note = notes.get(name, "")
+        if defaults and name not in required:
+            continue
+        if "Tensor" in note and "Optional" not in note and "None" not in note:
             given[name] = Instance(cls)
             given[name].d["device"] = device(done.session, number)
             for part in ("dtype", "shape", "ndim"):
@@ -72,8 +109,3 @@ def _arguments(done: Evaluated, heuristic: Function, number: int) -> dict[str, V
         else:
             given[name] = Unknown(name, "depends on the call")
     return given
-
-
-def _annotation(function: Function, name: str) -> str:
-    found = function.code.annotations.get(name, MISSING)
-    return "" if found is MISSING else str(getattr(found, "text", found))

@@ -21,7 +21,7 @@ from sgl_audit.evaluate.values import (
     Value,
 )
 from sgl_audit.kernels.flashinfer.library import Library
-from sgl_audit.kernels.flashinfer.world import NUMBERS, make_session
+from sgl_audit.kernels.flashinfer.world import make_session
 from sgl_audit.model.source import Diagnostic, Place
 
 MARKER = "is_compute_capability_supported"
@@ -190,15 +190,3 @@ def _declaration(done: Evaluated, value: Value) -> Declaration | None:
         seen.append(value)
         value = getattr(value, "d", {}).get("__wrapped__")
     return None
-
-
-def numbers_of(done: Evaluated, function: Value, *first: Value) -> tuple[tuple[int, ...] | None, str]:
-    """The capabilities for which `function(*first, number)` is true; None with the reason."""
-    held: list[int] = []
-    for number in NUMBERS:
-        answer = done.ask(function, *first, number)
-        if isinstance(answer, Unknown):
-            return None, answer.reason
-        if answer:
-            held.append(number)
-    return tuple(held), ""

@@ -11,7 +11,7 @@ import ast
 import re
 from dataclasses import dataclass, field
 
-from sgl_audit.kernels.flashinfer.library import Definition, Library, ModuleText
+from sgl_audit.kernels.flashinfer.library import Library, ModuleText
 from sgl_audit.model.kernels import JitGenerator
 from sgl_audit.model.source import Place
 
@@ -84,7 +84,9 @@ class Generators:
     def _of_statement(self, text: ModuleText, node: ast.stmt) -> _Limits:
         if isinstance(node, ast.If):
             test = self._of_expression(text, node.test)
-            return self._either(test, self._of_body(text, node.body), self._of_body(text, node.orelse))
+            return self._either(
+                test, self._of_body(text, node.body), self._of_body(text, node.orelse)
+            )
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return _Limits()
         if isinstance(node, (ast.For, ast.While)):
@@ -148,10 +150,6 @@ class Generators:
         return _Limits({int(item) for item in value}, set(), place, always=True, found=True)
 
 
-def is_generator(name: str, node: Definition) -> bool:
+def is_generator(name: str, in_place: bool) -> bool:
     """Whether a function prepares a module to compile: `gen_...`, or one that does so in place."""
-    if name == PRIMITIVE or "." in name:
-        return False
-    return bool(GENERATOR.match(name)) or any(
-        isinstance(item, ast.Name) and item.id == PRIMITIVE for item in ast.walk(node)
-    )
+    return name != PRIMITIVE and (bool(GENERATOR.match(name)) or in_place)

@@ -15,10 +15,15 @@ from sgl_audit.model.source import Diagnostic, Place, SourceTree
 # Without one of these words a file can neither declare a requirement nor lead to a module that
 # is compiled on first use. Releases since 0.7 carry 100 MB of generated tables; most have none.
 DECLARES = re.compile(rb"supported_compute_capability|backend_requirement")
-LEADS = re.compile(
-    rb"gen_\w*module|get_\w*module|gen_jit_spec|nvcc_flags|e_capability|is_sm\d"
+LEADS = re.compile(rb"gen_\w*module|get_\w*module|gen_jit_spec|nvcc_flags|e_capability|is_sm\d")
+WORDS = (
+    b"_module",
+    b"gen_jit_spec",
+    b"nvcc_flags",
+    b"e_capability",
+    b"is_sm",
+    b"backend_requirement",
 )
-WORDS = (b"_module", b"gen_jit_spec", b"nvcc_flags", b"e_capability", b"is_sm", b"backend_requirement")
 # Folders whose functions are no kernels that a server calls: build, tests, traces, benchmarks.
 ASIDE = ("jit", "testing", "trace", "aot", "benchmarks", "profiler", "__main__", "collect_env")
 
@@ -63,6 +68,7 @@ class Library:
         self.declaring: list[str] = []
         self.leading: list[str] = []
         self.leads: set[str] = set()
+        self._follows: dict[str, bool] = {}
         self._modules: dict[str, ModuleText | None] = {}
         package = tree.info.package
         if not any(path.startswith(f"{package}/") for path in tree.files()):
@@ -86,6 +92,19 @@ class Library:
             self.leads.add(name)
             if not (inner and inner[0] in ASIDE):
                 self.leading.append(name)
+
+    def exporting(self) -> list[str]:
+        """Modules whose names callers import: `flashinfer.x` and the `__init__` of packages."""
+        root = self.program.root
+        found: list[str] = []
+        for path in self.tree.files():
+            parts = module_parts(path)
+            if len(parts) > 1 and parts[1] in (*ASIDE, "experimental"):
+                continue
+            package = path.endswith("__init__.py") and len(parts) <= 3
+            if package or (len(parts) == 2 and parts[0] == root):
+                found.append(".".join(parts))
+        return [name for name in found if self.follows(name)]
 
     def module(self, name: str) -> ModuleText | None:
         """The module of that name, or None where there is none or it cannot be parsed."""
@@ -118,8 +137,7 @@ class Library:
                 if isinstance(target, ast.Name):
                     text.constants[target.id] = node.value
         elif isinstance(node, ast.AnnAssign) and node.value is not None:
-            if isinstance(node.target, ast.Name):
-                text.constants[node.target.id] = node.value
+            text.constants[getattr(node.target, "id", "")] = node.value
 
     def imported(self, text: ModuleText, node: ast.Import | ast.ImportFrom) -> dict[str, str]:
         """What an import statement binds, as dotted names."""
@@ -155,8 +173,11 @@ class Library:
 
     def follows(self, module: str) -> bool:
         """Whether a module can lead anywhere; the many generated tables cannot."""
-        file = self.program.file_of(module)
-        return file is not None and (module in self.leads or file.endswith("__init__.py"))
+        if module not in self._follows:
+            file = self.program.file_of(module)
+            known = file is not None and (module in self.leads or file.endswith("__init__.py"))
+            self._follows[module] = known
+        return self._follows[module]
 
     def literal(self, text: ModuleText, node: ast.expr | None) -> Any:
         """The value of a literal, a constant, or list/set/tuple of one; None where not literal."""

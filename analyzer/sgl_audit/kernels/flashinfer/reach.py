@@ -10,18 +10,27 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sgl_audit.kernels.flashinfer.jit import Generators, is_generator
+from sgl_audit.kernels.flashinfer.jit import PRIMITIVE, Generators, is_generator
 from sgl_audit.kernels.flashinfer.library import Library, ModuleText
 from sgl_audit.model.kernels import JitReach
 from sgl_audit.model.source import Place
 
 # Packages that bring kernels of their own or compile them without nvcc.
 KERNEL_PACKAGES = frozenset(
-    "triton cutlass cudnn deep_gemm tilelang quack flash_attn sgl_kernel flash_mla tvm".split()
+    ("triton", "cutlass", "cudnn", "deep_gemm", "tilelang", "quack", "flash_attn", "flash_mla")
 )
 MAX_FUNCTIONS = 3000
 # Modules that every function names and that lead back to all of them.
-INFRASTRUCTURE = ("api_logging", "autotuner", "trace", "fi_trace", "utils", "jit", "testing", "artifacts")
+INFRASTRUCTURE = (
+    "api_logging",
+    "autotuner",
+    "trace",
+    "fi_trace",
+    "utils",
+    "jit",
+    "testing",
+    "artifacts",
+)
 
 Node = tuple[str, str]
 
@@ -68,9 +77,9 @@ class Reach:
 
     def _generates(self, text: ModuleText, node: Node) -> bool:
         if node not in self._is_generator:
-            definition = text.functions.get(node[1])
-            found = definition is not None and is_generator(node[1], definition)
-            self._is_generator[node] = found
+            in_place = any(edge.target and edge.target[1] == PRIMITIVE for edge in self._out(node))
+            simple = node[1] in text.functions and "." not in node[1]
+            self._is_generator[node] = simple and is_generator(node[1], in_place)
         return self._is_generator[node]
 
     def _aside(self, text: ModuleText) -> bool:

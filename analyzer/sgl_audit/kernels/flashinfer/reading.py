@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sgl_audit.errors import SourceError
 from sgl_audit.evaluate.values import Function, Native, Unknown, Value
 from sgl_audit.kernels.flashinfer import auto, checks, written
 from sgl_audit.kernels.flashinfer.declared import MARKER, Declared, Evaluated, evaluate
@@ -105,7 +104,9 @@ class Reader:
         return self._completed(full, known)
 
     def _why(self, full: str) -> str:
-        module = max((name for name in self.evaluated.failed if full.startswith(f"{name}.")), default="")
+        module = max(
+            (name for name in self.evaluated.failed if full.startswith(f"{name}.")), default=""
+        )
         return self.evaluated.failed.get(module, FAILED)
 
     def _completed(
@@ -167,6 +168,3 @@ class Reader:
             *self.evaluated.diagnostics,
         ]
         return tuple(found)
-
-
-__all__ = ["Reader", "SourceError", "read_requirements"]

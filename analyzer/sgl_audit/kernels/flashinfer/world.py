@@ -39,7 +39,22 @@ def make_session(library: Library) -> Session:
             "torch.torch_version": _torch_version,
         }
     )
+    _cudnn_frontend(session)
     return session
+
+
+def _cudnn_frontend(session: Session) -> None:
+    """`cudnn` is there where the distribution requires its front end, in the assumed version."""
+    world, standins = session.world, session.imports.standins
+    if not any(pin.name == "nvidia-cudnn-frontend" for pin in world.distribution.requires):
+        return
+
+    def fill(standins: Standins, module: Module) -> None:
+        backends = standins.machine.imports.load("torch.backends")
+        module.ns["backend_version"] = backends.ns["cudnn"].d["version"]
+
+    standins.existing.roots.add("cudnn")
+    standins.builders["cudnn"] = fill
 
 
 def device(session: Session, number: int) -> Value:
