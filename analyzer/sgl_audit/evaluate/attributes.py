@@ -255,6 +255,8 @@ class Attributes:
         meta = cls.meta
         if meta is not None and (own := meta.find(name)).__class__ is Property:
             return self.call(own.getter, [cls], {})
+        if name == "__annotations__":
+            return self.shown_annotations(cls)
         if hit is not MISSING:
             hit = self._forced_class(cls, name, hit)
             kind = hit.__class__
@@ -266,8 +268,6 @@ class Attributes:
                 getter = hit.cls.find("__get__")
                 if getter is not MISSING:
                     return self.call(getter, [hit, None, cls], {})
-            if kind is dict and name == "__annotations__":
-                return self.shown_annotations(cls)
             return hit
         special = self._class_special(cls, name)
         if special is not MISSING:
@@ -306,9 +306,6 @@ class Attributes:
                 return cls.meta or self.types[type]
             case "__module__":
                 return cls.module
-            case "__annotations__":
-                cls.ns["__annotations__"] = {}
-                return self.shown_annotations(cls)
             case "__subclasses__":
                 return Native("__subclasses__", lambda args, kwargs: list(cls.children))
             case "mro":
@@ -317,7 +314,11 @@ class Attributes:
 
     def shown_annotations(self, owner: Class) -> Value:
         """`cls.__annotations__` as the program sees it: evaluated, or text where they stay text."""
-        raw = owner.find("__annotations__")
+        raw = owner.ns.get("__annotations__")
+        if raw is None:
+            self.touch(owner.ns)
+            raw = owner.ns["__annotations__"] = {}
+            owner.forget()
         if not any(isinstance(note, Annotation) for note in raw.values()):
             return raw
         return {
