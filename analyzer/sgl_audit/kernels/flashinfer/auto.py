@@ -8,7 +8,6 @@ from sgl_audit.evaluate.values import (
     Class,
     Function,
     Instance,
-    Raised,
     Undecidable,
     Unknown,
     Value,
@@ -75,7 +74,7 @@ def _ask(
             return _names(done.session.machine.call(heuristic, [list(suitable)], given))
     except Undecidable as stop:
         return None, stop.reason
-    except Raised:
+    except Exception:
         return None, "its heuristic refuses"
 
 

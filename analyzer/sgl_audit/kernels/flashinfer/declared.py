@@ -96,6 +96,8 @@ class Evaluated:
             self.failed[name] = f"{raised.value.cls.name}: {text}"[:200]
         except Undecidable as stop:
             self.failed[name] = stop.reason
+        except Exception as error:
+            self.failed[name] = f"the interpreter failed: {type(error).__name__}: {error}"
         return None
 
     def ask(self, function: Value, *args: Value) -> Value:
@@ -109,6 +111,8 @@ class Evaluated:
             return Unknown("refused", f"{raised.value.cls.name}: {text}"[:200])
         except Undecidable as stop:
             return Unknown("undecided", stop.reason)
+        except Exception as error:
+            return Unknown("undecided", f"the interpreter failed: {type(error).__name__}: {error}")
 
 
 def evaluate(library: Library) -> Evaluated:
