@@ -126,7 +126,9 @@ class Enums:
             member.d.setdefault("_value_", value)
         elif cls.layout is not None and not isinstance(value, Unknown):
             member = new_instance(cls, value)
-            member.d["_value_"] = value
+            # A tuple holds the arguments of the mixed-in type; the value is what that type makes.
+            mixed = isinstance(value, tuple) and cls.layout is not tuple
+            member.d["_value_"] = cls.layout(*value) if mixed else value
         else:
             member = Instance(cls)
             member.d["_value_"] = value
