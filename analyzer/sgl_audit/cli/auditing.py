@@ -1,0 +1,73 @@
+"""Audits for the commands that show a part of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sgl_audit import api
+from sgl_audit.cli.choosing import (
+    ArchValues,
+    Opening,
+    chosen_or_local,
+    known_name,
+    names_of,
+    open_beside,
+    open_tree,
+)
+from sgl_audit.cli.stderr import Feedback
+from sgl_audit.errors import EXIT_CLEAN, EXIT_FINDINGS, EXIT_INCOMPLETE
+from sgl_audit.launch.assume import parse_assumptions
+from sgl_audit.model.report import Audit, Severity
+
+_WORST_FIRST = tuple(Severity)
+
+
+def make_audit(
+    source: str | None,
+    archs: ArchValues,
+    opening: Opening,
+    assumed: Sequence[str],
+    jobs: int,
+    feedback: Feedback,
+) -> Audit:
+    """Open the source and what is read beside it, and audit it."""
+    assume = parse_assumptions(assumed)
+    tree = open_tree(source, opening, feedback)
+    capabilities = names_of(chosen_or_local(archs, feedback))
+    libraries, missing = open_beside(tree, opening, feedback)
+    audit = api.audit(
+        tree,
+        capabilities=capabilities,
+        libraries=libraries,
+        assume=assume,
+        jobs=jobs,
+        progress=feedback.progress("auditing"),
+    )
+    return replace(audit, diagnostics=(*audit.diagnostics, *missing))
+
+
+def only(audit: Audit, options: Sequence[str]) -> Audit:
+    """The audit of some options; families keep their rows, which speak of whole launches.
+
+    Raises:
+        UsageError: the tree has no option of that name.
+    """
+    known = {option.name for option in audit.facts.options}
+    known |= {item.option for item in audit.behaviours} | {item.option for item in audit.cells}
+    names = {known_name(name, known, "option") for name in options}
+    return replace(
+        audit,
+        behaviours=tuple(item for item in audit.behaviours if item.option in names),
+        cells=tuple(item for item in audit.cells if item.option in names),
+        findings=tuple(item for item in audit.findings if item.option in names),
+    )
+
+
+def exit_code(audit: Audit, fail_on: str) -> int:
+    """1 where a finding is at least as bad as `fail_on`, 3 where part of the tree was not read."""
+    if fail_on in tuple(Severity):
+        bad = _WORST_FIRST[: _WORST_FIRST.index(Severity(fail_on)) + 1]
+        if any(finding.severity in bad for finding in audit.findings):
+            return EXIT_FINDINGS
+    return EXIT_INCOMPLETE if audit.facts.diagnostics else EXIT_CLEAN

@@ -1,0 +1,98 @@
+"""`sgl-audit [audit] SOURCE`: is the default safe on this GPU, and if not, what to pass?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sgl_audit.cli import options
+from sgl_audit.cli.parsing import AssumingCommand
+
+if TYPE_CHECKING:
+    from sgl_audit.cli.output import Target
+    from sgl_audit.model.report import Audit
+
+FORMS = ("terminal", "json", "html", "markdown")
+NEVER = "never"
+
+
+@click.command(
+    "audit",
+    cls=AssumingCommand,
+    short_help="What the defaults become on each GPU, and what is wrong.",
+)
+@options.source_argument
+@options.arch_option
+@options.option_option
+@options.format_option(*FORMS)
+@options.output_option
+@click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning", "note", NEVER]),
+    default="error",
+    show_default=True,
+    envvar="SGL_AUDIT_FAIL_ON",
+    help="Exit with 1 where a finding is at least this bad.",
+)
+@click.option("--details", "--all", "details", is_flag=True, help="Everything, not only a screen.")
+@options.assume_option
+@options.transformers_option
+@options.opening_options
+@options.working_options
+@options.color_option
+def command(
+    source: str | None,
+    archs: tuple[tuple[tuple[str, str | None], ...], ...],
+    options: tuple[str, ...],
+    form: str | None,
+    outputs: tuple[str, ...],
+    fail_on: str,
+    details: bool,
+    assumed: tuple[str, ...],
+    transformers: str | None,
+    offline: bool,
+    cache_dir: Path | None,
+    jobs: int,
+    no_progress: bool,
+    color: str,
+) -> int:
+    """Audit SOURCE: what each backend option becomes on each GPU with nothing set, per model
+    family, and what is wrong with it.
+
+    Without --arch it is for the GPU of this machine, or for all where there is none.
+    """
+    from sgl_audit.cli import choosing, output
+    from sgl_audit.cli.auditing import exit_code, make_audit, only
+    from sgl_audit.cli.stderr import Feedback
+
+    targets = output.targets(form, outputs, FORMS)
+    opening = choosing.Opening(offline, cache_dir, transformers)
+    with Feedback(bar=not no_progress) as feedback:
+        audit = make_audit(source, archs, opening, assumed, jobs, feedback)
+    if options:
+        audit = only(audit, options)
+    output.write(targets, lambda target: render(audit, target, details, color))
+    return exit_code(audit, fail_on)
+
+
+def render(audit: Audit, target: Target, details: bool, color: str) -> str:
+    """The audit in the form of the target."""
+    match target.form:
+        case "json":
+            from sgl_audit_reports.json import audit_to_json
+
+            return audit_to_json(audit)
+        case "html":
+            from sgl_audit_reports.html import audit_html
+
+            return audit_html(audit)
+        case "markdown":
+            from sgl_audit_reports.markdown import audit_to_markdown
+
+            return audit_to_markdown(audit)
+    from sgl_audit.cli.output import on_terminal
+    from sgl_audit_reports.terminal import render_audit
+
+    return on_terminal(lambda c: render_audit(audit, c, details=details), target.path, color)

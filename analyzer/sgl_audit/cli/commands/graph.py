@@ -1,0 +1,8 @@
+"""placeholder"""
+
+import click
+
+
+@click.command("graph")
+def command() -> None:
+    """todo"""

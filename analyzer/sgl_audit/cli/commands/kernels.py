@@ -1,0 +1,8 @@
+"""placeholder"""
+
+import click
+
+
+@click.command("kernels")
+def command() -> None:
+    """todo"""

@@ -1,0 +1,8 @@
+"""placeholder"""
+
+import click
+
+
+@click.command("show")
+def command() -> None:
+    """todo"""

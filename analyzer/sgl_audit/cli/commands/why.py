@@ -1,0 +1,8 @@
+"""placeholder"""
+
+import click
+
+
+@click.command("why")
+def command() -> None:
+    """todo"""

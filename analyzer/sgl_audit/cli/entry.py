@@ -1,0 +1,62 @@
+"""Where the program starts: runs the command, and turns every ending into an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from sgl_audit.cli.root import root
+from sgl_audit.cli.stderr import say
+from sgl_audit.errors import EXIT_CLEAN, EXIT_INCOMPLETE, SglAuditError
+
+INTERRUPTED = 130
+DEBUG_VARIABLE = "SGL_AUDIT_DEBUG"
+PREFIX = "SGL_AUDIT"
+
+
+def main(arguments: Sequence[str] | None = None, program: str = "sgl-audit") -> NoReturn:
+    """Run the command line and exit."""
+    sys.exit(run(arguments, program))
+
+
+def run(arguments: Sequence[str] | None = None, program: str = "sgl-audit") -> int:
+    """Run the command line; gives the exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        result = root.main(given, program, standalone_mode=False, auto_envvar_prefix=PREFIX)
+    except SglAuditError as error:
+        say(_sentence(error))
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:
+        return EXIT_CLEAN
+    except Exception as error:
+        return _internal(error)
+    return result if isinstance(result, int) else EXIT_CLEAN
+
+
+def _sentence(error: SglAuditError) -> str:
+    text = " ".join(str(error).split())
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _internal(error: Exception) -> int:
+    """An exception that is nobody's input error: one sentence, the traceback only on request."""
+    if os.environ.get(DEBUG_VARIABLE) == "1":
+        import traceback
+
+        traceback.print_exception(error)
+    what = " ".join(str(error).split())[:200]
+    say(
+        f"internal error ({type(error).__name__}: {what}); please report it with the command that "
+        f"you ran ({DEBUG_VARIABLE}=1 prints the traceback)."
+    )
+    return EXIT_INCOMPLETE

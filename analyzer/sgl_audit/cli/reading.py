@@ -1,0 +1,27 @@
+"""A tree and its facts, for the commands that need no more."""
+
+from __future__ import annotations
+
+from sgl_audit import api
+from sgl_audit.cli.choosing import ArchValues, Opening, chosen, names_of, open_tree
+from sgl_audit.cli.stderr import Feedback
+from sgl_audit.model.facts import Facts
+from sgl_audit.model.source import SourceTree
+
+
+def read(
+    source: str | None, archs: ArchValues, opening: Opening, jobs: int, feedback: Feedback
+) -> tuple[SourceTree, Facts]:
+    """Open the source and read its facts, for every capability where none is named."""
+    tree = open_tree(source, opening, feedback)
+    return tree, read_facts(tree, archs, jobs, feedback)
+
+
+def read_facts(tree: SourceTree, archs: ArchValues, jobs: int, feedback: Feedback) -> Facts:
+    """The facts of an open tree."""
+    return api.facts(
+        tree,
+        capabilities=names_of(chosen(archs)) or api.ALL_CAPABILITIES,
+        jobs=jobs,
+        progress=feedback.progress("reading"),
+    )
