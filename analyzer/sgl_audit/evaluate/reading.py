@@ -119,6 +119,10 @@ class Reader:
             self.problems.append(f"the parser could not be built: {stop.reason} at {stop.where}")
         return [action for action in parser._actions if action.dest != "help"]
 
+    def _problem(self, reason: str, place: tuple[str, int] | None) -> None:
+        where = f" at {place[0]}:{place[1]}" if place else ""
+        self.problems.append(f"the argument parser could not be built: {reason}{where}")
+
     def _option(
         self, name: str, field: RecordField | None, actions: list[argparse.Action]
     ) -> EvaluatedOption:

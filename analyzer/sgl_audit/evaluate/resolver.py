@@ -31,6 +31,10 @@ from sgl_audit.model.resolution import (
 from sgl_audit.model.source import Place, SourceTree
 
 
+# Exceptions that are as likely a gap of this interpreter as a fault of the program.
+DOUBTFUL = frozenset(
+    "TypeError AttributeError NameError KeyError IndexError StopIteration RecursionError".split()
+)
 # Class facts are complete after a few launches; looking longer costs more than it gives.
 KEPT_LAUNCHES = 8
 
@@ -149,6 +153,9 @@ class Prepared:
         try:
             record = self.entry.resolve(argv)
         except Raised as raised:
+            doubt = self._doubt(raised)
+            if doubt is not None:
+                return unknown(launch, doubt, self.world, self._possible())
             return self._rejected(launch, raised)
         except Undecidable as stop:
             where = f" ({stop.where[0]}:{stop.where[1]})" if stop.where else ""
@@ -208,6 +215,19 @@ class Prepared:
         ]
         return " and ".join(parts) if parts else "otherwise"
 
+    def _doubt(self, raised: Raised) -> str | None:
+        """Why an exception may be no refusal of the program at all, or None.
+
+        A `TypeError` that no `raise` names can be a gap of the interpreter as well as a fault of
+        the program; only the other kinds are sure to be what Python would do.
+        """
+        kinds = {cls.name for cls in raised.value.cls.mro}
+        if raised.explicit or not kinds & DOUBTFUL:
+            return None
+        text = self.session.machine.as_text(raised.value)
+        where = f" at {raised.place[0]}:{raised.place[1]}" if raised.place else ""
+        return f"{raised.value.cls.name} in an operation{where}: {text}"
+
     def _rejected(self, launch: Launch, raised: Raised) -> Resolution:
         return Resolution(
             launch,
@@ -242,7 +262,12 @@ class Prepared:
 
 
 def _notes(reached: Reached) -> tuple[str, ...]:
-    return (f"run-time initialisers not followed: {reached.stopped}",) if reached.stopped else ()
+    notes = []
+    if reached.stopped:
+        notes.append(f"run-time initialisers not followed: {reached.stopped}")
+    if reached.late_reason:
+        notes.append(f"not followed after loading starts: {reached.late_reason}")
+    return tuple(notes)
 
 
 def unknown(

@@ -50,12 +50,15 @@ class Raised(Exception):
     Attributes:
         value: the exception instance.
         place: (file, line) of the statement that raised it.
+        explicit: whether a `raise` or `assert` of the program raised it. Others come out of an
+            operation, and may be this interpreter's own shortcoming.
     """
 
     def __init__(self, value: Instance, place: tuple[str, int] | None = None) -> None:
         super().__init__()
         self.value = value
         self.place = place
+        self.explicit = place is not None
 
 
 class Unknown:

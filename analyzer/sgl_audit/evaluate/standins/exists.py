@@ -117,6 +117,8 @@ COMPANIONS = [
     "fastapi",
     "uvicorn",
 ]
+# Torch requires one Triton release each (its own metadata says which).
+TRITON_OF_TORCH = {"2.7": "3.3.1", "2.8": "3.4.0", "2.9": "3.5.1", "2.10": "3.6.0"}
 # Submodules of existing packages that do not exist, or only on other platforms.
 ABSENT_MODULES = frozenset(
     ["torch.npu", "torch_npu", "triton.language.extra.hip_missing", "transformers.models.missing"]
@@ -182,6 +184,9 @@ class Existing:
         world = self.standins.world
         if "." in module:
             return None
+        if module == "triton" and world.package_version("triton") is None:
+            torch = ".".join((world.package_version("torch") or "").split(".")[:2])
+            return TRITON_OF_TORCH.get(torch)
         for distribution, modules in MODULES.items():
             if module in modules and (found := world.package_version(distribution)):
                 return found

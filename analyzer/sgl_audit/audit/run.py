@@ -1,0 +1,141 @@
+"""One audit: facts, families, behaviours, cells, findings, advice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from sgl_audit import __version__
+from sgl_audit.audit.advice import advise
+from sgl_audit.audit.behaviours import option_behaviours
+from sgl_audit.audit.cells import choice_cells
+from sgl_audit.audit.facts import TreeFacts, read_tree
+from sgl_audit.audit.families import (
+    Family,
+    family_row,
+    resolve_families,
+    served_families,
+)
+from sgl_audit.model.report import Advice, Audit, FamilyRow, Finding, Severity
+from sgl_audit.model.resolution import Assumption, Resolution
+from sgl_audit.model.source import Place, SourceTree
+from sgl_audit.rules import RuleContext, run_rules
+from sgl_audit.syntax.excerpt import excerpt
+
+Progress = Callable[[int, int], None]
+# Launches an audit resolves at most: with many capabilities each gets fewer families.
+LAUNCH_BUDGET = 64
+
+
+def run_audit(
+    tree: SourceTree,
+    *,
+    capabilities: tuple[str, ...],
+    libraries: tuple[SourceTree, ...] = (),
+    assume: tuple[tuple[str, str], ...] = (),
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Audit:
+    """Audit a tree on some capabilities."""
+    read = read_tree(tree, capabilities=capabilities, jobs=jobs, progress=progress)
+    families = chosen_families(tree, read, len(capabilities))
+    resolved = resolve_families(
+        tree, families, capabilities, libraries=libraries, assume=assume, jobs=jobs
+    )
+    rows = tuple(family_row(family, answer) for family, answer in resolved)
+    behaviours = option_behaviours(read.facts, capabilities, rows)
+    cells = choice_cells(read.facts, capabilities, behaviours, rows)
+    findings = run_rules(rule_context(tree, read, capabilities, behaviours, rows))
+    advice = advice_for(tree, read, resolved, libraries, assume, len(capabilities))
+    return Audit(
+        source=tree.info,
+        tool_version=__version__,
+        capabilities=capabilities,
+        facts=read.facts,
+        behaviours=behaviours,
+        cells=cells,
+        families=with_findings(rows, findings),
+        findings=findings,
+        advice=advice,
+        assumptions=assumptions_of(resolved),
+        coverage=read.coverage,
+        diagnostics=read.facts.diagnostics,
+    )
+
+
+def chosen_families(tree: SourceTree, read: TreeFacts, capabilities: int) -> tuple[Family, ...]:
+    """Families within the budget, every shape before the next quantization of one."""
+    families = served_families(tree, read.facts)
+    keep = max(4, LAUNCH_BUDGET // max(capabilities, 1))
+    if len(families) <= keep:
+        return families
+    wanted = ("NVFP4", "MXFP4", "FP8", None)
+    ordered = sorted(
+        families,
+        key=lambda f: wanted.index(f.quantization) if f.quantization in wanted else len(wanted),
+    )
+    chosen = set(ordered[:keep])
+    return tuple(family for family in families if family in chosen)
+
+
+def rule_context(
+    tree: SourceTree, read: TreeFacts, capabilities: tuple[str, ...], behaviours: object, rows: object
+) -> RuleContext:
+    """What rules see."""
+    return RuleContext(
+        tree=tree,
+        facts=read.facts,
+        extraction=read.extraction,
+        capabilities=capabilities,
+        behaviours=behaviours,  # type: ignore[arg-type]
+        families=rows,  # type: ignore[arg-type]
+        excerpt=lambda place: excerpt_at(tree, place),
+    )
+
+
+def excerpt_at(tree: SourceTree, place: Place) -> object:
+    """Source lines around a place, or None."""
+    try:
+        return excerpt(tree.read(place.file), place)
+    except (KeyError, ValueError):
+        return None
+
+
+def with_findings(
+    rows: tuple[FamilyRow, ...], findings: tuple[Finding, ...]
+) -> tuple[FamilyRow, ...]:
+    """Families with the errors that stand at the place of their refusal."""
+    by_place = {(f.place.file, f.place.line): f for f in findings if f.severity is Severity.ERROR}
+    marked = []
+    for row in rows:
+        found = by_place.get((row.place.file, row.place.line)) if row.place else None
+        hits = found is not None and row.capability in found.capabilities
+        marked.append(replace(row, findings=(found.fingerprint,)) if found and hits else row)
+    return tuple(marked)
+
+
+def advice_for(
+    tree: SourceTree,
+    read: TreeFacts,
+    resolved: list[tuple[Family, Resolution]],
+    libraries: tuple[SourceTree, ...],
+    assume: tuple[tuple[str, str], ...],
+    capabilities: int,
+) -> tuple[Advice, ...]:
+    """Advice for refused families; looked for where one or two capabilities are asked."""
+    if capabilities > 2:
+        return ()
+    found = [
+        advise(tree, read.facts, family, resolution, libraries, assume)
+        for family, resolution in resolved
+    ]
+    return tuple(item for item in found if item is not None)
+
+
+def assumptions_of(resolved: list[tuple[Family, Resolution]]) -> tuple[Assumption, ...]:
+    """Every assumption that the resolutions rest on, each once."""
+    seen: dict[tuple[str, str], Assumption] = {}
+    for _, resolution in resolved:
+        for item in resolution.assumptions:
+            seen.setdefault((item.name, item.value), item)
+    return tuple(seen[key] for key in sorted(seen))
