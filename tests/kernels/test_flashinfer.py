@@ -219,6 +219,30 @@ def guarded(q, fp8=False):
     return gen_computed_module([9]), triton
 
 
+def branched(q, backend="auto"):
+    if backend == "auto":
+        backend = "trt" if get_compute_capability(q.device)[0] == 10 else "xqa"
+    if backend == "xqa":
+        if get_compute_capability(q.device)[0] not in (9, 12) or q.dtype is None:
+            raise ValueError("xqa")
+        return gen_loose_module()
+    elif backend in ("trt", "cake"):
+        assert get_compute_capability(q.device) in ((10, 0), (10, 3))
+        return gen_family_module()
+    raise ValueError(backend)
+
+
+def chosen_by_shape(q, backend="auto"):
+    if backend == "auto":
+        backend = "trt" if q.shape[0] == 1 else "xqa"
+    return gen_family_module()
+
+
+class Wrapper:
+    def __init__(self, q, *, backend="auto"):
+        self.module = gen_family_module()
+
+
 def plain(q):
     return q
 '''
@@ -356,6 +380,25 @@ def test_checks_behind_other_conditions_do_not(requirements: KernelRequirements)
     (check,) = get(requirements, "misc.guarded").checks
     assert check.refused == () and check.unknown == (75, 80, 86, 87, 89)
     assert get(requirements, "misc.guarded").other_kernels == ("triton",)
+
+
+def test_checks_inside_a_backends_branch_are_that_backends(
+    requirements: KernelRequirements,
+) -> None:
+    checks = {check.backend: check for check in get(requirements, "misc.branched").checks}
+    assert set(checks) == {"xqa", "trt", "cake"}
+    assert checks["xqa"].unknown == (90, 120, 121) and 100 in checks["xqa"].refused
+    assert checks["trt"].refused == checks["cake"].refused
+    assert 103 not in checks["trt"].refused and 107 in checks["trt"].refused
+
+
+def test_a_written_choice_of_auto_is_evaluated(requirements: KernelRequirements) -> None:
+    orders = {item.number: item.backends for item in get(requirements, "misc.branched").auto}
+    assert orders[103] == ("trt",) and orders[120] == ("xqa",)
+    shapes = get(requirements, "misc.chosen_by_shape").auto
+    assert {item.backends for item in shapes} == {None}
+    hidden = get(requirements, "misc.Wrapper")
+    assert hidden.auto == () and "not visible" in hidden.auto_reason
 
 
 def test_functions_without_any_requirement_are_left_out(requirements: KernelRequirements) -> None:

@@ -332,6 +332,7 @@ class CapabilityCheck:
         refused: capabilities on which it certainly raises, sorted.
         unknown: capabilities for which the condition could not be evaluated, sorted.
         condition: the source text of the test.
+        backend: the backend for which it stands, None for all.
     """
 
     function: str
@@ -339,6 +340,7 @@ class CapabilityCheck:
     unknown: tuple[int, ...]
     condition: str
     place: Place
+    backend: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

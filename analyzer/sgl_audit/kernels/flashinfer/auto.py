@@ -12,7 +12,9 @@ from sgl_audit.evaluate.values import (
     Unknown,
     Value,
 )
+from sgl_audit.kernels.flashinfer.conditions import UNKNOWN, Conditions
 from sgl_audit.kernels.flashinfer.declared import Declared, Evaluated
+from sgl_audit.kernels.flashinfer.library import ModuleText
 from sgl_audit.kernels.flashinfer.world import NUMBERS, asking, device
 from sgl_audit.model.kernels import AutoOrder, BackendSupport
 
@@ -41,6 +43,63 @@ def order_of(
         if suitable:
             orders.append(_order(done, heuristic, number, suitable))
     return tuple(orders), ""
+
+
+def written_order(done: Evaluated, text: ModuleText, name: str) -> tuple[AutoOrder, ...]:
+    """The one backend that `if backend == "auto": backend = ...` chooses, per capability."""
+    node = text.functions.get(name)
+    conditions = Conditions(done, text)
+    for statement in node.body if node is not None else ():
+        if isinstance(statement, ast.If) and ast.unparse(statement.test) == "backend == 'auto'":
+            found = [(n, _chosen(conditions, statement.body, n)) for n in NUMBERS]
+            if all(choice is None for _, choice in found):
+                return ()
+            return tuple(
+                AutoOrder(number, (choice,))
+                if isinstance(choice, str) and choice
+                else AutoOrder(number, None, "depends on more than the capability")
+                for number, choice in found
+            )
+        conditions.assign(statement)
+    return ()
+
+
+def takes_auto(text: ModuleText, name: str) -> bool:
+    """Whether a function, or the initialiser of a class, has `backend="auto"` as a default."""
+    node = text.functions.get(name) or text.functions.get(f"{name}.__init__")
+    if node is None:
+        return False
+    given = node.args
+    names = [item.arg for item in (*given.posonlyargs, *given.args)]
+    pairs = list(zip(reversed(names), reversed(given.defaults), strict=False))
+    pairs += [(a.arg, d) for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d]
+    return any(
+        arg == "backend" and isinstance(value, ast.Constant) and value.value == "auto"
+        for arg, value in pairs
+    )
+
+
+def _chosen(conditions: Conditions, body: list[ast.stmt], number: int) -> str | None:
+    """The value that the block gives `backend`; "" where it cannot be told, None where it has none.
+
+    A block that does anything else than choose is not followed.
+    """
+    choice: str | None = None
+    for statement in body:
+        if isinstance(statement, ast.If):
+            truth = conditions.truth(statement.test, number)
+            if truth is UNKNOWN:
+                return ""
+            inner = _chosen(conditions, statement.body if truth else statement.orelse, number)
+            choice = choice if inner is None else inner
+        elif isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "backend":
+            value = conditions.value(statement.value, number)
+            choice = value if isinstance(value, str) else ""
+        elif any(isinstance(item, (ast.If, ast.Return)) for item in ast.walk(statement)):
+            return ""
+        else:
+            conditions.assign(statement)
+    return choice
 
 
 def _experimental(item: Declared) -> set[str]:

@@ -117,6 +117,10 @@ class Conditions:
             case ast.Subscript():
                 owner, key = self.value(node.value, number), self.value(node.slice, number)
                 return UNKNOWN if owner is UNKNOWN or key is UNKNOWN else owner[key]
+            case ast.IfExp():
+                test = self.truth(node.test, number)
+                arm = node.body if test else node.orelse
+                return UNKNOWN if test is UNKNOWN else self.value(arm, number)
             case ast.Name():
                 return self._name(node, number)
             case ast.Call():

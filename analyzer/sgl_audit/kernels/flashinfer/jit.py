@@ -15,7 +15,8 @@ from sgl_audit.kernels.flashinfer.library import Library, ModuleText
 from sgl_audit.model.kernels import JitGenerator
 from sgl_audit.model.source import Place
 
-FIXED = re.compile(r"^sm(\d{2,3}[af]?)_nvcc_flags$")
+FIXED = "_nvcc_flags"
+TARGET = re.compile(r"\bcode=sm_(\d{2,3}[af]?)")
 LISTED = "get_nvcc_flags_list"
 GENERATOR = re.compile(r"^_?gen_\w+$")
 PRIMITIVE = "gen_jit_spec"
@@ -121,9 +122,10 @@ class Generators:
         return total
 
     def _own(self, text: ModuleText, node: ast.AST) -> _Limits:
-        if isinstance(node, ast.Name) and (fixed := FIXED.match(node.id)):
-            place = Place(text.file, node.lineno)
-            return _Limits(set(), {fixed[1]}, place, always=True, found=True)
+        if isinstance(node, ast.Name) and node.id.endswith(FIXED):
+            targets = self._fixed(text, node.id)
+            place = Place(text.file, node.lineno) if targets else None
+            return _Limits(set(), targets, place, always=bool(targets), found=bool(targets))
         if not isinstance(node, ast.Call):
             return _Limits()
         called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
@@ -137,6 +139,14 @@ class Generators:
                 copy.merge(inner)
                 return copy
         return _Limits()
+
+    def _fixed(self, text: ModuleText, name: str) -> set[str]:
+        """Architectures in a flag list of the JIT core; none in those for all architectures."""
+        found = self.library.resolve(f"{text.name}.{name}")
+        value = None if found is None else found[0].constants.get(found[1])
+        parts = [] if value is None else list(ast.walk(value))
+        strings = [item.value for item in parts if isinstance(item, ast.Constant)]
+        return {match for item in strings for match in TARGET.findall(str(item))}
 
     def _listed(self, text: ModuleText, node: ast.Call) -> _Limits:
         given = [item.value for item in node.keywords if item.arg == "supported_major_versions"]

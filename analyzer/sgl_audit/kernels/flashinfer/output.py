@@ -74,6 +74,7 @@ def _reached(row: dict[str, Any], item: FunctionRequirements) -> None:
                 "unknown": list(check.unknown),
                 "condition": check.condition,
                 "where": _place(check.place),
+                **({"backend": check.backend} if check.backend is not None else {}),
             }
             for check in item.checks
         ]

@@ -137,13 +137,19 @@ class Reader:
             return known
         jit, others = self.reach.of(text, name)
         own = checks.of_function(self.evaluated, text, name)
+        order = auto.written_order(self.evaluated, text, name)
         if known is None:
             if not jit and not own:
                 return None
             node = text.functions.get(name) or text.classes[name]
             place = Place(text.file, node.lineno)
             known = FunctionRequirements(full, place, Support(None, place, "not declared"), False)
-        return replace(known, jit=jit, other_kernels=others, checks=own)
+        order = known.auto or order
+        why = known.auto_reason
+        if not order and not why and auto.takes_auto(text, name):
+            why = "what it chooses is not visible in its own body"
+        found = replace(known, jit=jit, other_kernels=others, checks=own)
+        return replace(found, auto=order, auto_reason="" if order else why)
 
     def _asked(self, item: Declared, place: Place) -> FunctionRequirements:
         any_of = self._support(item.value.d[MARKER], place)
