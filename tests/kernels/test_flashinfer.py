@@ -8,7 +8,7 @@ import pytest
 
 from sgl_audit.errors import SourceError
 from sgl_audit.kernels.flashinfer import Reader, read_requirements, requirements_to_json
-from sgl_audit.model.kernels import FunctionRequirements, JitGenerator, KernelRequirements
+from sgl_audit.model.requirements import FunctionRequirements, JitGenerator, KernelRequirements
 from sgl_audit.model.source import Place
 from sgl_audit.source import open_source
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sgl_audit.kernels.flashinfer import read_requirements, requirements_to_json
-from sgl_audit.model.kernels import FunctionRequirements, KernelRequirements
+from sgl_audit.model.requirements import FunctionRequirements, KernelRequirements
 from sgl_audit.source import open_source
 
 pytestmark = pytest.mark.real

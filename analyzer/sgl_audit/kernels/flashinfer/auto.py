@@ -16,7 +16,7 @@ from sgl_audit.kernels.flashinfer.conditions import UNKNOWN, Conditions
 from sgl_audit.kernels.flashinfer.declared import Declared, Evaluated
 from sgl_audit.kernels.flashinfer.library import ModuleText
 from sgl_audit.kernels.flashinfer.world import NUMBERS, asking, device
-from sgl_audit.model.kernels import AutoOrder, BackendSupport
+from sgl_audit.model.requirements import AutoOrder, BackendSupport
 
 
 def order_of(

@@ -15,7 +15,7 @@ from sgl_audit.kernels.flashinfer.conditions import UNKNOWN, Conditions
 from sgl_audit.kernels.flashinfer.declared import Evaluated
 from sgl_audit.kernels.flashinfer.library import ModuleText
 from sgl_audit.kernels.flashinfer.world import NUMBERS
-from sgl_audit.model.kernels import CapabilityCheck
+from sgl_audit.model.requirements import CapabilityCheck
 from sgl_audit.model.source import Place
 
 MAX_DEPTH = 2

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 
 from sgl_audit.kernels.flashinfer.library import Library, ModuleText
-from sgl_audit.model.kernels import JitGenerator
+from sgl_audit.model.requirements import JitGenerator
 from sgl_audit.model.source import Place
 
 FIXED = "_nvcc_flags"

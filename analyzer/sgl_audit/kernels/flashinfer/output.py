@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sgl_audit.model.kernels import FunctionRequirements, KernelRequirements, Support
+from sgl_audit.model.requirements import FunctionRequirements, KernelRequirements, Support
 from sgl_audit.model.source import Place
 
 FORMAT = 1

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sgl_audit.kernels.flashinfer.jit import PRIMITIVE, Generators, is_generator
 from sgl_audit.kernels.flashinfer.library import Library, ModuleText
-from sgl_audit.model.kernels import JitReach
+from sgl_audit.model.requirements import JitReach
 from sgl_audit.model.source import Place
 
 # Packages that bring kernels of their own or compile them without nvcc.

@@ -13,7 +13,7 @@ from sgl_audit.kernels.flashinfer.declared import MARKER, Declared, Evaluated, e
 from sgl_audit.kernels.flashinfer.library import Library, ModuleText
 from sgl_audit.kernels.flashinfer.reach import Reach
 from sgl_audit.kernels.flashinfer.world import NUMBERS
-from sgl_audit.model.kernels import (
+from sgl_audit.model.requirements import (
     BackendSupport,
     FunctionRequirements,
     JitGenerator,

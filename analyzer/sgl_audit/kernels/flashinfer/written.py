@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sgl_audit.kernels.flashinfer.library import Definition, Library, ModuleText
 from sgl_audit.kernels.flashinfer.world import NUMBERS
-from sgl_audit.model.kernels import BackendSupport, FunctionRequirements, Support
+from sgl_audit.model.requirements import BackendSupport, FunctionRequirements, Support
 from sgl_audit.model.source import Place
 
 LISTS = "supported_compute_capability"
