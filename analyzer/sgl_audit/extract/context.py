@@ -20,6 +20,7 @@ from sgl_audit.extract.machine.values import (
 )
 from sgl_audit.extract.machine.world import TableWorld
 from sgl_audit.model.guard import Guard
+from sgl_audit.syntax.hits import LineHits
 from sgl_audit.syntax.parse import ParsedFile
 
 
@@ -52,6 +53,7 @@ class FileContext:
     scope: Scope
     index: Index
     readers: tuple[Reader, ...]
+    machine_hits: LineHits
     readings: dict[tuple[int, int], Reading] = field(default_factory=dict)
     guards: dict[tuple[int, int], Guard] = field(default_factory=dict)
 
@@ -125,9 +127,11 @@ def is_fact_of(value: Value, machine: Machine) -> bool:
     return value in facts or value == capability.device_name or isinstance(value, VersionText)
 
 
-def make_readers(machines: tuple[Machine, ...], index: Index, scope: Scope) -> tuple[Reader, ...]:
-    """One reader per machine for one file."""
+def make_readers(
+    machines: tuple[Machine, ...], index: Index, scope: Scope, hits: LineHits
+) -> tuple[Reader, ...]:
+    """One reader per machine for one file; `hits` are its mentions of the machine."""
     return tuple(
-        Reader(machine, TableWorld(index.machines, position, scope))
+        Reader(machine, TableWorld(index.machines, position, scope, hits))
         for position, machine in enumerate(machines)
     )

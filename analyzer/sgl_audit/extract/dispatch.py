@@ -8,13 +8,11 @@ from dataclasses import dataclass
 
 from sgl_audit.extract.backends import is_member, is_text_choice, literal_of
 from sgl_audit.extract.context import FileContext
-from sgl_audit.extract.guards import test_guard
 from sgl_audit.extract.literals import called_name
 from sgl_audit.extract.machine.scopes import Scope
 from sgl_audit.extract.subjects import option_of
 from sgl_audit.extract.walker import Condition, Visit
 from sgl_audit.model.facts import DecisionKind, Scalar
-from sgl_audit.model.guard import AtomKind, atoms
 from sgl_audit.syntax.text import one_line
 
 
@@ -48,7 +46,7 @@ def dispatches(context: FileContext, visit: Visit, node: ast.If) -> Iterator[Set
         return
     if asked or visit.function.node is None or _decides(node.body[0]):
         return
-    if _asks_capability(context, node, scope):
+    if _asks_capability(context, node.test, scope):
         name = visit.function.name.rpartition(".")[2]
         yield Setting(name, node.test, DecisionKind.DISPATCH, node, None, chosen)
 
@@ -84,9 +82,17 @@ def _decides(node: ast.stmt) -> bool:
     return False
 
 
-def _asks_capability(context: FileContext, node: ast.If, scope: Scope) -> bool:
-    kinds = {atom.kind for atom in atoms(test_guard(context, node.test, scope))}
-    return AtomKind.GATE in kinds
+def _asks_capability(context: FileContext, test: ast.expr, scope: Scope) -> bool:
+    """Whether any part of a test asks for the capability, by its value and not by its guard."""
+    match test:
+        case ast.BoolOp(values=values):
+            return any(_asks_capability(context, item, scope) for item in values)
+        case ast.UnaryOp(operand=operand):
+            return _asks_capability(context, operand, scope)
+        case ast.Constant() | ast.Compare(comparators=[ast.Constant(value=None)]):
+            return False
+    asked = context.tests_machine(test, scope)
+    return asked and "capability" in context.reading(test, scope).flags
 
 
 def _asked_backends(

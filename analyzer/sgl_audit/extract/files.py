@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, field
 
 from sgl_audit.extract.choices import (
@@ -17,7 +18,13 @@ from sgl_audit.extract.context import FileContext, make_readers
 from sgl_audit.extract.decisions import decisions_at
 from sgl_audit.extract.enums import enums_of
 from sgl_audit.extract.environment import RawVariable, declarations, deprecations
-from sgl_audit.extract.gates import GateSite, GateValues, defined_gates, inline_gates
+from sgl_audit.extract.gates import (
+    GateSite,
+    GateValues,
+    capability_names,
+    defined_gates,
+    inline_gates,
+)
 from sgl_audit.extract.guards import guard_of
 from sgl_audit.extract.index import Index
 from sgl_audit.extract.machine.outside import Machine
@@ -31,7 +38,7 @@ from sgl_audit.model.facts import BackendEnum, Decision, Rejection
 from sgl_audit.model.source import Diagnostic, Place
 from sgl_audit.syntax.hits import LineHits
 from sgl_audit.syntax.parse import ParsedFile, parse_file
-from sgl_audit.syntax.prefilter import ENVIRONMENT
+from sgl_audit.syntax.prefilter import ENVIRONMENT, literal_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +94,23 @@ class _Pass:
     ) -> None:
         self.parsed = parsed
         scope = module_scope(parsed.path, parsed.tree)
-        self.context = FileContext(parsed, scope, index, make_readers(machines, index, scope))
+        hits = LineHits(parsed, index.machine_names)
+        readers = make_readers(machines, index, scope, hits)
+        self.context = FileContext(parsed, scope, index, readers, hits)
         self.gates = defined_gates(self.context, gate_values)
         self.decisions: list[Decision] = []
         self.rejections: list[Rejection] = []
         self.changes: list[RawChange] = []
         self.reads: list[VariableRead] = []
         self._hits = LineHits(parsed, index.refusing)
+        local = capability_names(self.context)
+        self._local = LineHits(parsed, literal_pattern(local)) if local else None
         self._environment = ENVIRONMENT.search(parsed.data) is not None
 
     def facts(self) -> FileFacts:
         """Everything the file says."""
         parsed, context = self.parsed, self.context
-        for visit in visits(context.scope, parsed.tree, self._hits.within):
+        for visit in visits(context.scope, parsed.tree, self._wanted):
             self._visit(visit)
         return FileFacts(
             parsed.path,
@@ -116,6 +127,9 @@ class _Pass:
             tuple(self.rejections),
             tuple(conditional_names(context)),
         )
+
+    def _wanted(self, node: ast.stmt) -> bool:
+        return self._hits.within(node) or bool(self._local and self._local.within(node))
 
     def _visit(self, visit: Visit) -> None:
         context, scope = self.context, visit.function.scope

@@ -33,6 +33,7 @@ from sgl_audit.extract.machine.world import classes_of
 from sgl_audit.model.facts import Gate, GateForm
 from sgl_audit.model.source import Place
 from sgl_audit.syntax.hits import LineHits
+from sgl_audit.syntax.prefilter import CAPABILITY
 from sgl_audit.syntax.text import one_line
 
 # (tree path, name, capability) -> value, by an evaluator that knows more than this package.
@@ -52,7 +53,7 @@ class GateSite:
 
 def defined_gates(context: FileContext, values: GateValues | None) -> list[GateSite]:
     """The gates that one file defines: functions, aliases, constants, methods, attributes."""
-    hits = LineHits(context.parsed, context.index.machine_names)
+    hits = context.machine_hits
     if not hits:
         return []
     sites: list[GateSite] = []
@@ -72,6 +73,23 @@ def defined_gates(context: FileContext, values: GateValues | None) -> list[GateS
     for info in classes_of(context.scope):
         sites += _methods(context, info, values, hits)
     return sites
+
+
+def capability_names(context: FileContext) -> list[bytes]:
+    """Names of a module, and of `self`, that hold the capability: functions ask them by name."""
+    hits = LineHits(context.parsed, CAPABILITY)
+    if not hits:
+        return []
+    found: set[str] = set()
+    for name, bindings in context.scope.names.items():
+        values = (How.EXPRESSION, How.ITEM)
+        if any(b.how in values and b.node is not None and hits.within(b.node) for b in bindings):
+            found.add(name)
+    for info in classes_of(context.scope):
+        for name, assigned in info.assigned.items():
+            if any(hits.within(value) for value, _, _ in assigned):
+                found.add(f"self.{name}")
+    return [name.encode() for name in sorted(found) if len(name) > 1]
 
 
 def _form(binding: Binding, entries: tuple[Entry, ...]) -> GateForm:
@@ -191,7 +209,12 @@ def _platform_record(context: FileContext, info: ClassInfo) -> tuple[Entry, ...]
         return None
     folder = context.path.rpartition("/")[0]
     exports = context.index.machines.exports.get(f"{folder}/__init__.py", {})
-    return exports.get("current_platform")
+    for entries in exports.values():
+        if all(
+            isinstance(item.value, Record) and item.value.kind == "platform" for item in entries
+        ):
+            return entries
+    return None
 
 
 def _minimum(context: FileContext, node: FunctionNode) -> tuple[Entry, ...] | None:

@@ -13,6 +13,7 @@ from sgl_audit.extract.enums import enums_of, names_backends
 from sgl_audit.extract.environment import RawVariable, declarations
 from sgl_audit.extract.index_machine import MachineIndexer
 from sgl_audit.extract.machine.outside import Machine
+from sgl_audit.extract.machine.portable import touches
 from sgl_audit.extract.machine.world import MachineTable
 from sgl_audit.extract.options import RawOption, options_of
 from sgl_audit.model.capability import BY_NAME
@@ -22,7 +23,7 @@ from sgl_audit.syntax.parse import ParsedFile, parse_file
 from sgl_audit.syntax.prefilter import (
     CAPABILITY_LITERALS,
     INDEXED,
-    MACHINE_LITERALS,
+    INDEXED_LITERALS,
     literal_pattern,
 )
 from sgl_audit.syntax.toplevel import imported_names, mentioning_names
@@ -31,7 +32,9 @@ from sgl_audit.syntax.toplevel import imported_names, mentioning_names
 _OUTSIDE = re.compile(r"/(?:tests?|benchmarks?|examples?|third_party)/")
 _NAMES = re.compile(
     rb"class \w*ServerArgs\b|_CHOICES|Env(?:Bool|Str|Int|Field)|add_cli_args"
-    rb"|: A\[|Annotated\[|(?:Enum|Flag)\)|_BACKENDS? ?="
+    rb"|: A\[|Annotated\[|_BACKENDS? ?="
+    rb"|class \w*(?:Backend|Runner|Gemm|A2A|Algorithm|DeepEP|Dispatch|Mode|Type)\w*\("
+    rb"[^)]*(?:Enum|Flag)\)"
 )
 # Which modules a distribution brings under another name than its own.
 _MODULES = {
@@ -39,6 +42,8 @@ _MODULES = {
     "sgl_kernel": ("sgl_kernel", "deep_gemm"),
     "sglang_kernel": ("sgl_kernel", "deep_gemm"),
 }
+# An attribute that other classes may read through `self`.
+_SELF = re.compile(rb"self\.\w+[^\n=]*=[^\n=][^\n]*(?:apability|device_sm|device_properties)")
 # How a function says that it refuses something, in a file that is worth reading anyway.
 _REFUSALS = (b"nsupported", b"not support", b"scheme", b"equires ")
 _OPTION_WORDS = ("backend", "quantization", "kv_cache_dtype", "moe_runner")
@@ -106,16 +111,21 @@ def _seeds(tree: SourceTree, files: tuple[str, ...]) -> list[str]:
     contents = _Contents(tree)
     defined: dict[str, set[str]] = {}
     imported: dict[str, set[str]] = {}
+    setting: set[str] = set()
     for path in files:
         data = contents.read(path)
-        if INDEXED.search(data) is None:
-            continue
         for module, name in imported_names(path, data):
             imported.setdefault(module, set()).add(name)
         names = mentioning_names(data, INDEXED)
         if names:
             defined[path] = names
-    return [path for path, names in sorted(defined.items()) if _wanted(path, names, imported)]
+            if _SELF.search(data):
+                setting.add(path)
+    return [
+        path
+        for path, names in sorted(defined.items())
+        if path in setting or _wanted(path, names, imported)
+    ]
 
 
 def _wanted(path: str, names: set[str], imported: Mapping[str, set[str]]) -> bool:
@@ -254,8 +264,13 @@ def _values(
 
 def _machine_names(table: MachineTable) -> re.Pattern[bytes]:
     """Names whose mention makes a definition worth evaluating."""
-    known = {name for names in table.exports.values() for name in names if len(name) > 6}
-    return literal_pattern((*MACHINE_LITERALS, *(name.encode() for name in known)))
+    known = {
+        name
+        for names in table.exports.values()
+        for name, entries in names.items()
+        if len(name) > 6 and any(touches(entry) for entry in entries)
+    }
+    return literal_pattern((*INDEXED_LITERALS, *(name.encode() for name in known)))
 
 
 def _words(

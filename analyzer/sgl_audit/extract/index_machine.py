@@ -16,14 +16,12 @@ from sgl_audit.extract.machine.portable import (
 from sgl_audit.extract.machine.reader import Reader
 from sgl_audit.extract.machine.scopes import How, Scope, module_scope
 from sgl_audit.extract.machine.values import MACHINE_FLAGS, Entry, Record
-from sgl_audit.extract.machine.world import MachineTable, TreeWorld, classes_of
+from sgl_audit.extract.machine.world import LONG, MachineTable, TreeWorld, classes_of
 from sgl_audit.syntax.hits import LineHits
 from sgl_audit.syntax.parse import ParsedFile, parse_file
 from sgl_audit.syntax.prefilter import INDEXED, literal_pattern
 
 ROUNDS = 3
-# Lines; beyond it a function is no gate.
-LONG = 60
 
 
 class MachineIndexer:
@@ -49,6 +47,10 @@ class MachineIndexer:
         exports: dict[str, dict[str, tuple[Entry, ...]]] = {}
         attributes: dict[str, list[tuple[Entry, ...]]] = {}
         names: set[str] = set()
+        for path in self._files:
+            if path.endswith("__init__.py"):
+                # What a package re-exports is asked for by every file that imports from it.
+                self._index_lazy_names(path, exports)
         for path in seeds:
             self._index_file(path, INDEXED, exports, attributes)
         for _ in range(ROUNDS):
@@ -69,7 +71,8 @@ class MachineIndexer:
     def _load(self, path: str) -> tuple[Scope, ParsedFile] | None:
         if path not in self._scopes:
             data = self._read(path)
-            wanted = path.endswith("__init__.py") or INDEXED.search(data) is not None
+            named = path.endswith("__init__.py") or b"Platform" in data
+            wanted = named or INDEXED.search(data) is not None
             parsed = parse_file(path, data) if wanted else None
             if isinstance(parsed, ParsedFile):
                 prune(parsed.tree.body)
@@ -101,14 +104,28 @@ class MachineIndexer:
             entries = name_entries(self.readers, name, scope, rests_on_anything)
             if entries is not None:
                 known[name] = entries
-        if "__getattr__" in scope.names and "current_platform" not in known:
-            known["current_platform"] = tuple(
-                Entry(self.world.member(reader, path, "current_platform"))
-                for reader in self.readers
-            )
         if pattern is INDEXED:
             self._index_minimums(scope, known)
             self._index_attributes(scope, hits, attributes)
+
+    def _index_lazy_names(
+        self, path: str, exports: dict[str, dict[str, tuple[Entry, ...]]]
+    ) -> None:
+        """Names that a package makes on first use, where they stand for the platform."""
+        loaded = self._load(path)
+        if loaded is None or "__getattr__" not in loaded[0].names:
+            return
+        node = loaded[0].names["__getattr__"][-1].node
+        texts = {
+            item.value
+            for item in ast.walk(node or ast.Pass())
+            if isinstance(item, ast.Constant) and isinstance(item.value, str)
+        }
+        for name in sorted(texts - loaded[0].names.keys()):
+            if name.isidentifier():
+                values = [self.world.member(reader, path, name) for reader in self.readers]
+                if all(isinstance(value, Record) for value in values):
+                    exports.setdefault(path, {})[name] = tuple(Entry(value) for value in values)
 
     def _index_minimums(self, scope: Scope, known: dict[str, tuple[Entry, ...]]) -> None:
         """Classes that say the least capability they run on, as other files ask them."""

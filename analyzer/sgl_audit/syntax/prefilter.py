@@ -78,10 +78,17 @@ def _alternatives(node: _Node) -> bytes:
 
 
 MACHINE = literal_pattern(MACHINE_LITERALS)
+CAPABILITY = literal_pattern(CAPABILITY_LITERALS)
 # What a name may rest on that other files ask for: the machine, versions, the environment.
-INDEXED = literal_pattern(
-    (*MACHINE_LITERALS, b"__version__", b"env_var(", b"getenv", b"find_spec", b"importlib.metadata")
+INDEXED_LITERALS = (
+    *MACHINE_LITERALS,
+    b"__version__",
+    b"env_var(",
+    b"getenv",
+    b"find_spec",
+    b"importlib.metadata",
 )
+INDEXED = literal_pattern(INDEXED_LITERALS)
 ENVIRONMENT = literal_pattern((b"envs.", b"environ", b"getenv", b"_env_var"))
 
 

@@ -80,6 +80,8 @@ def _function(
         return reader.take(known)
     if key in reader.active or len(reader.active) > MAX_CALLS * 2:
         return UNKNOWN
+    if not reader.world.worth_running(callee.scope.path, callee.node):
+        return UNKNOWN
     outer, reader.flags = reader.flags, set()
     reader.active.add(key)
     try:

@@ -9,7 +9,7 @@ from sgl_audit.extract.machine.outside import Machine
 from sgl_audit.extract.machine.scopes import Scope
 from sgl_audit.extract.machine.values import UNKNOWN, Entry, Value, settled
 
-MAX_STEPS = 6000
+MAX_STEPS = 3000
 MAX_DEPTH = 24
 
 
@@ -30,6 +30,10 @@ class World(Protocol):
 
     def environment(self, name: str) -> Entry | None:
         """The default of an environment variable that the tree declares."""
+        ...
+
+    def worth_running(self, path: str, node: ast.AST) -> bool:
+        """Whether a function of that file may ask about the machine."""
         ...
 
 

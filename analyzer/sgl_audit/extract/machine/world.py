@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import posixpath
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +21,11 @@ from sgl_audit.extract.machine.values import (
     Record,
     Value,
 )
+from sgl_audit.syntax.hits import LineHits
 
+# Lines: a shorter function is always run, a longer one never.
+SHORT = 12
+LONG = 60
 # The names platform enums give to what one kind of device runs.
 _NVIDIA_MEMBERS = frozenset({"CUDA", "NVIDIA"})
 _AMD_MEMBERS = frozenset({"ROCM", "HIP", "AMD"})
@@ -43,6 +48,10 @@ class TreeWorld:
         self.load = load
         self.attributes: dict[str, tuple[Entry, ...]] = {}
         self.variables: dict[str, Entry] = {}
+        self._folders: dict[str, list[str]] = {}
+        self._platforms: dict[tuple[int, str], Value] = {}
+        for path in sorted(self.paths.values()):
+            self._folders.setdefault(posixpath.dirname(path), []).append(path)
 
     def module_path(self, dotted: str) -> str | None:
         """The tree path of a module."""
@@ -71,12 +80,23 @@ class TreeWorld:
         """The declared default of an environment variable."""
         return self.variables.get(name)
 
+    def worth_running(self, path: str, node: ast.AST) -> bool:
+        """Long functions were emptied when the file was read."""
+        return True
+
     def _platform(self, reader: Reader, path: str) -> Value:
+        key = (id(reader), path)
+        if key not in self._platforms:
+            # A platform class may ask for the platform again while it is read.
+            self._platforms[key] = UNKNOWN
+            self._platforms[key] = self._serving(reader, posixpath.dirname(path))
+        return self._platforms[key]
+
+    def _serving(self, reader: Reader, folder: str) -> Value:
         wanted = _NVIDIA_MEMBERS if reader.machine.nvidia else _AMD_MEMBERS
-        folder = posixpath.dirname(path)
         found: list[ClassInfo] = []
-        for other in sorted(self.paths.values()):
-            if posixpath.dirname(other) == folder and (scope := self.load(other)) is not None:
+        for other in self._folders.get(folder, []):
+            if (scope := self.load(other)) is not None:
                 found += [info for info in classes_of(scope) if _serves(reader, info, wanted)]
         parents = {
             base.info.name
@@ -90,8 +110,6 @@ class TreeWorld:
 
 def classes_of(scope: Scope) -> list[ClassInfo]:
     """The module-level classes of a module."""
-    import ast
-
     return [
         class_info(binding.node, scope)
         for bindings in scope.names.values()
@@ -142,10 +160,11 @@ class MachineTable:
 class TableWorld:
     """The rest of the tree while one file is read: a table of values."""
 
-    def __init__(self, table: MachineTable, position: int, own: Scope) -> None:
+    def __init__(self, table: MachineTable, position: int, own: Scope, hits: LineHits) -> None:
         self._table = table
         self._position = position
         self._own = own
+        self._hits = hits
 
     def module_path(self, dotted: str) -> str | None:
         """The tree path of a module."""
@@ -168,6 +187,11 @@ class TableWorld:
     def environment(self, name: str) -> Entry | None:
         """The declared default of an environment variable."""
         return self._table.variables.get(name)
+
+    def worth_running(self, path: str, node: ast.AST) -> bool:
+        """Whether a function is short, or mentions the machine and is no longer than a gate is."""
+        first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0) or 0
+        return last - first < SHORT or (last - first < LONG and self._hits.within(node))
 
 
 def find_export(table: MachineTable, path: str, name: str, depth: int) -> tuple[Entry, ...] | None:
