@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
 
 from sgl_audit.errors import SourceError
+from sgl_audit.evaluate import values
 from sgl_audit.kernels.flashinfer import Reader, read_requirements, requirements_to_json
 from sgl_audit.model.requirements import FunctionRequirements, JitGenerator, KernelRequirements
 from sgl_audit.model.source import Place
@@ -460,3 +462,15 @@ def test_another_package_is_refused_in_one_sentence(tmp_path: Path) -> None:
 
     with pytest.raises(SourceError, match="holds no package named"):
         Reader(Renamed())
+
+
+def test_reading_leaves_the_interpreter_in_use_alone(tmp_path: Path) -> None:
+    def caller(function: object, args: object, kwargs: object) -> None: ...
+
+    before = list(values._HOOKS)
+    values._HOOKS[:] = [caller]
+    try:
+        read(tmp_path, TREE)
+        assert values._HOOKS == [caller] and gc.isenabled()
+    finally:
+        values._HOOKS[:] = before

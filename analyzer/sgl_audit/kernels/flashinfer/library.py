@@ -112,6 +112,12 @@ class Library:
             self._modules[name] = self._parse(name)
         return self._modules[name]
 
+    def close(self) -> None:
+        """Forget every syntax tree."""
+        program = self.program
+        for table in (program._parsed, program._statements, program._scopes, self._modules):
+            table.clear()
+
     def _parse(self, name: str) -> ModuleText | None:
         file = self.program.file_of(name)
         tree = self.program.parse(file) if file is not None else None
