@@ -30,10 +30,18 @@ from sgl_audit.evaluate.values import (
 )
 
 
+NUMBER_PARTS = ("real", "imag", "numerator", "denominator")
+
+
+# Marks how often something unknown was done to an unknown.
+EPOCH = ("epoch",)
+
+
 class Attributes:
     """Attribute access."""
 
     touch: Any
+    unknown_state: Any
     imports: Any
     types: dict[type, Class]
     tracer: Any
@@ -117,7 +125,32 @@ class Attributes:
         """An attribute of something unknown; of several cases, each on its own."""
         if isinstance(owner, Cases):
             return self.fork_case(owner, lambda item: self.getattr(item, name))
-        return Unknown(f"{owner.name}.{name}", owner.reason, ("attr", owner.key, name), owner.kind)
+        written = self.unknown_state.get((owner.key, name), MISSING)
+        if written is not MISSING:
+            return written
+        key = ("attr", owner.key, name, *self.epoch_of(owner))
+        return Unknown(f"{owner.name}.{name}", owner.reason, key, owner.kind)
+
+    def epoch_of(self, owner: Unknown) -> tuple[Value, ...]:
+        """Part of the keys of what is read from an unknown after something unknown was done to it."""
+        epoch = self.unknown_state.get((owner.key, EPOCH))
+        return () if epoch is None else (epoch,)
+
+    def write_unknown(self, owner: Unknown, name: Any, value: Value) -> None:
+        """A write to an attribute or item of an unknown: later reads give what was written."""
+        if isinstance(owner, Cases):
+            raise Undecidable(f"writes to one of several: {owner.name}")
+        self.touch(self.unknown_state)
+        self.unknown_state[owner.key, name] = value
+
+    def disturb(self, owner: Unknown) -> None:
+        """Something unknown happens to an unknown: nothing read from it before still counts."""
+        state = self.unknown_state
+        self.touch(state)
+        count = state.get((owner.key, EPOCH), 0)
+        for key in [key for key in state if key[0] == owner.key]:
+            del state[key]
+        state[owner.key, EPOCH] = count + 1 if isinstance(count, int) else ("again", count)
 
     def instance_attribute(self, owner: Value, name: str) -> Value:
         """Attribute of an instance: hooks, data descriptors, own values, class values."""
@@ -160,6 +193,10 @@ class Attributes:
         value = own.get(name, MISSING)
         if value is not MISSING:
             return self._forced(own, name, value)
+        if owner.__class__ is not Instance:
+            method = self.native_method(owner, name)
+            if method is not None:
+                return self.bound_native(method, owner, name)
         special = self.special_attribute(owner, name)
         if special is not MISSING:
             return special
@@ -385,6 +422,8 @@ class Attributes:
         method = self.native_method(owner, name)
         if method is not None:
             return self.bound_native(method, owner, name)
+        if name in NUMBER_PARTS and isinstance(owner, (int, float, complex)):
+            return getattr(owner, name, MISSING)
         host = self.host_attribute(owner, name)
         if host is not MISSING:
             return host
@@ -394,6 +433,8 @@ class Attributes:
 
     def function_attribute(self, owner: Value, name: str) -> Value:
         """`__name__`, `__wrapped__` and the like."""
+        if "func" in owner.d and name in ("__name__", "__qualname__"):
+            return MISSING
         match name:
             case "__name__":
                 return owner.name.rsplit(".", 1)[-1]
@@ -475,7 +516,7 @@ class Attributes:
         elif kind is Cases:
             self.fork_case(owner, lambda item: self.setattr(item, name, value))
         elif isinstance(owner, Unknown):
-            return
+            self.write_unknown(owner, name, value)
         else:
             self.host_setattr(owner, name, value)
 
@@ -510,7 +551,7 @@ class Attributes:
                 self.call(setter, [hit, owner, value], {})
                 return
         own = owner.d
-        if name not in own and owner.cls.data:
+        if name not in own and (owner.cls.data or name == "__class__"):
             self._check_new_attribute(owner, name)
         self.touch(own)
         if self.tracer is not None:

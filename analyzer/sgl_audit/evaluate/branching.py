@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sgl_audit.evaluate.journal import Journal, Memo, restore
+from sgl_audit.evaluate.journal import Journal, Memo, Overlay, restore
 from sgl_audit.evaluate.scopes import GLOBALS
 from sgl_audit.evaluate.statements import BREAK, CONTINUE, Return, Split
 from sgl_audit.evaluate.values import (
@@ -71,6 +71,7 @@ class Branching:
 
     journal: Journal
     handlers: int
+    unknown_state: Any
 
     def __init__(self) -> None:
         self.known: dict[Key, bool] = {}
@@ -143,7 +144,8 @@ class Branching:
             for cube, item in truth.cases:
                 if cube:
                     key = cube[0][0]
-                    return self.questions.get(key) or Unknown(str(key), "", key)
+                    asked = self.questions.get(key)
+                    return asked if asked is not None else Unknown(str(key), "", key)
                 if isinstance(item, Unknown):
                     return self.question(item)
         return truth
@@ -192,15 +194,57 @@ class Branching:
 
         return self.fork_case(value, run)
 
-    def fork_iteration(self, value: Unknown, run: Callable[[Value], Value], f: Frame) -> Value:
-        """Run a loop over a value of several cases."""
-        if not isinstance(value, Cases):
-            raise Undecidable(f"iteration over {value.name}: {value.reason}")
+    def fork_iteration(
+        self,
+        value: Unknown,
+        run: Callable[[Value], Value],
+        once: Callable[[Value], Value],
+        f: Frame,
+    ) -> Value:
+        """Run a loop over a value of several cases, or over one that is not known at all."""
         live = self.simplify(value)
-        if not isinstance(live, Cases):
+        if not isinstance(live, Unknown):
             return run(live)
-        again = lambda: self.fork_iteration(live, run, f)  # noqa: E731
+        if not isinstance(live, Cases):
+            return self.loop_unknown(live, once, f)
+        again = lambda: self.fork_iteration(live, run, once, f)  # noqa: E731
         return self._close(self._arms(self.question(live), again, again, f), f)
+
+    def loop_unknown(self, value: Unknown, once: Callable[[Value], Value], f: Frame) -> Value:
+        """A loop over unknown items: fine where no round changes anything but its own locals.
+
+        One round runs on an item of which nothing is known, so it meets every way a round can
+        take. What it would assign is unknown afterwards.
+
+        Raises:
+            Undecidable: a round may change something, or leave the loop.
+        """
+        item = value.derive(f"an item of {value.name}", "item")
+        ways = self._run_way((), {}, lambda: once(item), f)
+        if not ways or any(way.signal not in (None, CONTINUE) for way in ways):
+            raise Undecidable(f"iteration over {value.name}: {value.reason}")
+        assigned: set[Any] = set()
+        for way in ways:
+            for container, contents in way.written.values():
+                if container is self.unknown_state:
+                    self.journal.touch(container)
+                    self._disturb_written(contents)
+                    continue
+                if container is not f:
+                    raise Undecidable(f"iteration over {value.name}: {value.reason}")
+                assigned |= {k for k, v in contents.items() if not same(f.get(k, MISSING), v)}
+        for name in assigned:
+            f[name] = value.derive(f"{name} after a loop over {value.name}", "loop", name)
+        return None
+
+    def _disturb_written(self, contents: dict[Any, Value]) -> None:
+        """A round wrote to unknowns: how often is not known, so nothing of them is."""
+        state = self.unknown_state
+        changed = {k for k, v in contents.items() if not same(state.get(k, MISSING), v)}
+        for owner, _ in changed:
+            for key in [key for key in state if key[0] == owner]:
+                del state[key]
+            state[owner, ("epoch",)] = ("loop", len(state), self.branches)
 
     def branch(
         self,
@@ -405,7 +449,7 @@ def _join_dicts(container: Any, states: list[tuple[Cube, Any]]) -> Any:
     for key in keys:
         column = [state.get(key, MISSING) for _, state in states]
         if any(item is MISSING for item in column):
-            if not frame:
+            if not frame and not isinstance(container, Overlay):
                 return MISSING
             joined[key] = Unknown(
                 str(key), "bound on some ways only", ("unbound", key, id(container))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.scopes import GLOBALS, PARENT, Scope, bound_names
+from sgl_audit.evaluate.streams import Stream
 from sgl_audit.evaluate.values import (
     Cases,
     Lazy,
@@ -290,13 +291,13 @@ def _arguments(
         args: list[Value] = []
         for starred, run in parts:
             if starred:
-                args.extend(machine.iterate(run(f)))
+                args.extend(machine.spread(run(f)))
             else:
                 args.append(run(f))
         kwargs: dict[str, Value] = {}
         for name, run in named:
             if name is None:
-                kwargs.update(machine.mapping(run(f)))
+                machine.add_keywords(kwargs, machine.mapping(run(f)))
             else:
                 kwargs[name] = run(f)
         return args, kwargs
@@ -356,7 +357,10 @@ def _dict(lowering: Lowering, node: ast.Dict, scope: Scope) -> Run:
                 k = key(f)
                 if isinstance(k, Unknown):
                     raise Undecidable(f"dictionary key {k.name}: {k.reason}")
-                result[k] = value(f)
+                try:
+                    result[k] = value(f)
+                except TypeError as error:
+                    raise machine.convert(error) from None
         return result
 
     return run
@@ -476,12 +480,12 @@ def _test(lowering: Lowering, op: ast.cmpop) -> Callable[[Value, Value], Value]:
         case ast.NotEq():
             return lambda a, b: (a != b) if a.__class__ in FAST else Negation.of(_equal(a, b))
     function = COMPARISONS[type(op)]
+    compare = machine.compare
 
     def ordered(a: Value, b: Value) -> Value:
-        try:
+        if a.__class__ is int and b.__class__ is int:
             return function(a, b)
-        except TypeError as error:
-            raise machine.convert(error) from None
+        return compare(function, a, b)
 
     return ordered
 
@@ -497,7 +501,9 @@ def _if_expression(lowering: Lowering, node: ast.IfExp, scope: Scope) -> Run:
     other = lower_expression(lowering, node.orelse, scope)
 
     def run(f: Frame) -> Value:
-        truth = machine.truth_value(test(f))
+        truth = test(f)
+        if truth is not True and truth is not False:
+            truth = machine.truth_value(truth)
         if truth is True:
             return then(f)
         if truth is False:
@@ -544,12 +550,15 @@ def _named(lowering: Lowering, node: ast.NamedExpr, scope: Scope) -> Run:
     while target.kind == "comprehension" and target.parent is not None:
         target, hops = target.parent, hops + 1
     store = lowering.store_name(node.target.id, target)
+    touch = lowering.machine.touch
 
     def run(f: Frame) -> Value:
         item = value(f)
         frame = f
         for _ in range(hops):
             frame = frame[PARENT]
+        # Arms of an expression are undone by the journal, which statements' arms do by themselves.
+        touch(frame)
         store(frame, item)
         return item
 
@@ -581,13 +590,29 @@ def _comprehension(lowering: Lowering, node: Any, scope: Scope) -> Run:
     def frame_of(f: Frame) -> Frame:
         return {GLOBALS: f[GLOBALS], PARENT: f[PARENT] if in_class else f}
 
-    if isinstance(node, ast.ListComp):
-        return lambda f: list(produce(frame_of(f), first(f)))
-    if isinstance(node, ast.SetComp):
-        return lambda f: machine.make_set(list(produce(frame_of(f), first(f))))
-    if isinstance(node, ast.DictComp):
-        return lambda f: machine.make_dict(produce(frame_of(f), first(f)))
-    return lambda f: produce(frame_of(f), first(f))
+    build: Callable[[Any], Value] = {
+        ast.ListComp: list,
+        ast.SetComp: lambda items: machine.make_set(list(items)),
+        ast.DictComp: machine.make_dict,
+        ast.GeneratorExp: lambda items: Stream(machine, items),
+    }[type(node)]
+    text = f"items chosen at line {node.lineno}"
+    place = (lowering.file, node.lineno, node.col_offset)
+
+    def run(f: Frame) -> Value:
+        source = first(f)
+        if not isinstance(source, Unknown):
+            return build(produce(frame_of(f), source))
+        if isinstance(source, Cases):
+            return machine.fork_case(source, lambda known: run_over(f, known))
+        return Unknown(text, source.reason, ("chosen", place, source.key), source.kind)
+
+    def run_over(f: Frame, source: Value) -> Value:
+        if isinstance(source, Unknown):
+            return Unknown(text, source.reason, ("chosen", place, source.key), source.kind)
+        return build(produce(frame_of(f), source))
+
+    return run
 
 
 def _producer(machine: Any, loops: list[Any], element: Run) -> Callable[[Frame, Value], Any]:
@@ -609,6 +634,7 @@ def _producer(machine: Any, loops: list[Any], element: Run) -> Callable[[Frame, 
     def single(f: Frame, source: Value) -> Any:
         for item in machine.iterate(source):
             assign(f, item)
+            machine.step()
             for test in conditions:
                 result = test(f)
                 if result is not True and (result is False or not machine.truth(result)):

@@ -8,52 +8,83 @@ from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.expressions import Frame, lower_expression
 from sgl_audit.evaluate.scopes import Scope, has_yield
-from sgl_audit.evaluate.statements import BREAK, CONTINUE, lower_block, lower_statement
+from sgl_audit.evaluate.statements import (
+    BREAK,
+    CONTINUE,
+    Return,
+    Split,
+    lower_block,
+    lower_statement,
+)
 from sgl_audit.evaluate.values import Raised, Undecidable, Value
 
 if TYPE_CHECKING:
     from sgl_audit.evaluate.lowering import Lowering
+    from sgl_audit.evaluate.machine import Machine
 
 GeneratorRun = Callable[[Frame], Iterator[Value]]
 
 
-def lower_generator_block(lowering: Lowering, body: list[ast.stmt], scope: Scope) -> GeneratorRun:
-    """A block in which statements may yield; the generator's return value is the signal."""
-    runs = [_lower(lowering, node, scope) for node in body]
+def lower_generator_block(
+    lowering: Lowering, body: list[ast.stmt], scope: Scope, caught: bool = False
+) -> GeneratorRun:
+    """A block in which statements may yield; the generator's return value is the signal.
+
+    Args:
+        caught: the block stands in a `try` that may swallow what it raises.
+    """
+    runs = [_lower(lowering, node, scope, caught) for node in body]
 
     def run(f: Frame) -> Any:
         for statement in runs:
             signal = yield from statement(f)
             if signal is not None:
+                if signal.__class__ is Split:
+                    raise Undecidable("a generator that goes on under an unknown condition")
                 return signal
         return None
 
     return run
 
 
-def _lower(lowering: Lowering, node: ast.stmt, scope: Scope) -> GeneratorRun:
+def _lower(
+    lowering: Lowering, node: ast.stmt, scope: Scope, caught: bool
+) -> GeneratorRun:
     if not has_yield([node]) or isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-        plain = lower_statement(lowering, node, scope)
-
-        def simple(f: Frame) -> Any:
-            return plain(f) if plain is not None else None
-            yield
-
-        return simple
+        return _simple(lowering, node, scope, caught)
     match node:
         case ast.Expr(value=ast.Yield() | ast.YieldFrom() as inner):
             return _yield(lowering, inner, scope, None)
         case ast.Assign(targets=[target], value=ast.Yield() | ast.YieldFrom() as inner):
             return _yield(lowering, inner, scope, lowering.assign(target, scope))
+        case ast.Return(value=ast.YieldFrom() | ast.Yield() as inner):
+            return _returned(_yield(lowering, inner, scope, _keep))
         case ast.If():
-            return _if(lowering, node, scope)
+            return _if(lowering, node, scope, caught)
         case ast.For() | ast.While():
-            return _loop(lowering, node, scope)
+            return _loop(lowering, node, scope, caught)
         case ast.Try():
-            return _try(lowering, node, scope)
+            return _try(lowering, node, scope, caught)
         case ast.With():
-            return _with(lowering, node, scope)
+            return _with(lowering, node, scope, caught)
     return _unsupported
+
+
+def _simple(lowering: Lowering, node: ast.stmt, scope: Scope, caught: bool) -> GeneratorRun:
+    plain = lower_statement(lowering, node, scope)
+    machine = lowering.machine
+
+    def simple(f: Frame) -> Any:
+        if plain is None:
+            return None
+        machine.handlers += caught
+        try:
+            return plain(f)
+        finally:
+            machine.handlers -= caught
+        yield
+
+    return simple
 
 
 def _unsupported(f: Frame) -> Iterator[Value]:
@@ -68,19 +99,58 @@ def _yield(lowering: Lowering, node: Any, scope: Scope, store: Any) -> Generator
     def run(f: Frame) -> Any:
         item = value(f) if value is not None else None
         if isinstance(node, ast.YieldFrom):
-            yield from machine.iterate(item)
+            got = yield from machine.iterate(item)
         else:
-            yield item
+            got = yield item
         if store is not None:
-            store(f, None)
+            store(f, got)
 
     return run
 
 
-def _if(lowering: Lowering, node: ast.If, scope: Scope) -> GeneratorRun:
+KEPT = "<yielded>"
+
+
+def _keep(f: Frame, value: Value) -> None:
+    f[KEPT] = value
+
+
+def _returned(run: GeneratorRun) -> GeneratorRun:
+    def give(f: Frame) -> Any:
+        yield from run(f)
+        return Return(f.pop(KEPT))
+
+    return give
+
+
+def run_generator(machine: Machine, body: GeneratorRun, f: Frame) -> Any:
+    """The generator of a call: its steps count against the depth budget while they run."""
+    inner = body(f)
+    send: Any = inner.send
+    given: Any = None
+    while True:
+        machine.descend()
+        try:
+            item = send(given)
+        except StopIteration as stop:
+            signal = stop.value
+            return signal.value if signal.__class__ is Return else None
+        except Raised as raised:
+            if any(cls.name == "StopIteration" for cls in raised.value.cls.mro):
+                raise machine.error("RuntimeError", "generator raised StopIteration") from None
+            raise
+        finally:
+            machine.ascend()
+        try:
+            given, send = (yield item), inner.send
+        except BaseException as error:
+            given, send = error, inner.throw
+
+
+def _if(lowering: Lowering, node: ast.If, scope: Scope, caught: bool) -> GeneratorRun:
     test = lower_expression(lowering, node.test, scope)
-    then = lower_generator_block(lowering, node.body, scope)
-    other = lower_generator_block(lowering, node.orelse, scope)
+    then = lower_generator_block(lowering, node.body, scope, caught)
+    other = lower_generator_block(lowering, node.orelse, scope, caught)
     machine = lowering.machine
 
     def run(f: Frame) -> Any:
@@ -89,9 +159,9 @@ def _if(lowering: Lowering, node: ast.If, scope: Scope) -> GeneratorRun:
     return run
 
 
-def _loop(lowering: Lowering, node: Any, scope: Scope) -> GeneratorRun:
+def _loop(lowering: Lowering, node: Any, scope: Scope, caught: bool) -> GeneratorRun:
     machine = lowering.machine
-    body = lower_generator_block(lowering, node.body, scope)
+    body = lower_generator_block(lowering, node.body, scope, caught)
     other = lower_block(lowering, node.orelse, scope)
     head = lower_expression(lowering, node.iter if isinstance(node, ast.For) else node.test, scope)
     assign = lowering.assign(node.target, scope) if isinstance(node, ast.For) else None
@@ -118,41 +188,41 @@ def _loop(lowering: Lowering, node: Any, scope: Scope) -> GeneratorRun:
     return run
 
 
-def _try(lowering: Lowering, node: ast.Try, scope: Scope) -> GeneratorRun:
+def _try(lowering: Lowering, node: ast.Try, scope: Scope, caught: bool) -> GeneratorRun:
     from sgl_audit.evaluate.statements import _handler
 
-    body = lower_generator_block(lowering, node.body, scope)
+    body = lower_generator_block(lowering, node.body, scope, caught or bool(node.handlers))
     handlers = [_handler(lowering, handler, scope) for handler in node.handlers]
     other = lower_block(lowering, node.orelse, scope)
     final = lower_block(lowering, node.finalbody, scope)
 
     def run(f: Frame) -> Any:
         try:
-            signal = yield from body(f)
+            try:
+                signal = yield from body(f)
+            except Raised as raised:
+                for matches, handle in handlers:
+                    if matches(f, raised):
+                        return handle(f, raised)
+                raise
             if signal is None:
                 signal = other(f)
-        except Raised as raised:
-            for matches, handle in handlers:
-                if matches(f, raised):
-                    signal = handle(f, raised)
-                    break
-            else:
-                raise
         finally:
-            final(f)
+            if final(f) is not None:
+                raise Undecidable("a generator's finally block that leaves it")
         return signal
 
     return run
 
 
-def _with(lowering: Lowering, node: ast.With, scope: Scope) -> GeneratorRun:
+def _with(lowering: Lowering, node: ast.With, scope: Scope, caught: bool) -> GeneratorRun:
     machine = lowering.machine
     managers = [lower_expression(lowering, item.context_expr, scope) for item in node.items]
     stores = [
         lowering.assign(item.optional_vars, scope) if item.optional_vars else None
         for item in node.items
     ]
-    body = lower_generator_block(lowering, node.body, scope)
+    body = lower_generator_block(lowering, node.body, scope, True)
 
     def run(f: Frame) -> Any:
         opened = []

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from sgl_audit.evaluate.streams import Stream
 from sgl_audit.evaluate.values import (
     MISSING,
     Bound,
@@ -87,10 +88,45 @@ class Hosts:
         adapter = self._adapter(owner)
         if adapter is not None:
             return adapter.attribute(self.machine, owner, name)
+        if isinstance(owner, Stream):
+            return self._stream_attribute(owner, name)
         if not isinstance(owner, SAFE_TYPES) or name.startswith("_"):
             return MISSING
         value = getattr(owner, name, MISSING)
         return self.wrap(value, name)
+
+    def _stream_attribute(self, owner: Stream, name: str) -> Value:
+        """Methods of generators and other iterators."""
+        machine = self.machine
+
+        def step(action: Callable[[], Value]) -> Value:
+            try:
+                return action()
+            except StopIteration as stop:
+                args = [] if stop.value is None else [stop.value]
+                raise machine.error("StopIteration", *args) from None
+
+        source = owner.source
+        match name:
+            case "__iter__":
+                return Native(name, lambda args, kwargs: owner)
+            case "__next__":
+                return Native(name, lambda args, kwargs: step(lambda: next(owner)))
+            case "send" if hasattr(source, "send"):
+                return Native(
+                    name, lambda args, kwargs: step(lambda: owner.taken().send(args[0])), raw=True
+                )
+            case "throw" if hasattr(source, "throw"):
+                return Native(
+                    name,
+                    lambda args, kwargs: step(
+                        lambda: owner.taken().throw(machine.raising(args[0], None))
+                    ),
+                    raw=True,
+                )
+            case "close" if hasattr(source, "close"):
+                return Native(name, lambda args, kwargs: owner.taken().close())
+        return MISSING
 
     def wrap(self, value: Any, name: str) -> Value:
         """Methods of host objects become natives."""

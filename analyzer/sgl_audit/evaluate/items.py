@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.values import (
     MISSING,
+    BudgetReachedError,
     Cases,
     Class,
     ClassMethod,
@@ -26,6 +27,9 @@ from sgl_audit.evaluate.values import (
 )
 
 PLAIN_ORDER = (str, int, float, bytes)
+ITEM_BUDGET = 1_000_000
+# Methods of a built-in class, not of its instances.
+CLASS_LEVEL = ("fromkeys", "fromhex", "from_bytes", "maketrans")
 
 
 class Items:
@@ -45,8 +49,12 @@ class Items:
         fork_case: Any
         is_same: Any
         iterate: Any
+        disturb: Any
+        epoch_of: Any
         lookup: Any
         over_cases: Any
+        unknown_state: Any
+        write_unknown: Any
         truth_value: Any
         type_name: Any
 
@@ -56,7 +64,11 @@ class Items:
             if isinstance(owner, Cases):
                 return self.over_cases(owner, lambda item: self.getitem(item, key))
             name = f"{owner.name}[{short(key)}]"
-            return Unknown(name, owner.reason, ("item", owner.key, freeze(key)), owner.kind)
+            written = self.unknown_state.get((owner.key, ("item", freeze(key))), MISSING)
+            if written is not MISSING:
+                return written
+            marks = self.epoch_of(owner)
+            return Unknown(name, owner.reason, ("item", owner.key, freeze(key), *marks), owner.kind)
         if isinstance(key, Unknown) and not is_instance(owner):
             if isinstance(key, Cases):
                 return self.over_cases(key, lambda item: self.getitem(owner, item))
@@ -66,14 +78,41 @@ class Items:
         kind = owner.__class__
         if kind in (dict, list, tuple, str, bytes, range):
             try:
-                return owner[self._index(key)] if is_instance(key) else owner[key]
+                return owner[self.as_index(key)] if kind is not dict else owner[key]
             except Exception as error:
                 raise self.convert(error) from None
         return self._getitem_other(owner, key)
 
-    def _index(self, key: Value) -> Value:
-        hook = key.cls.find("__index__")
-        return key if hook is MISSING else self.call(self.bind(hook, key, key.cls), [], {})
+    def as_index(self, key: Value) -> Value:
+        """What a value is as an index: an instance may answer for itself."""
+        if key.__class__ is Instance and (hook := key.cls.find("__index__")) is not MISSING:
+            return self.call(self.bind(hook, key, key.cls), [], {})
+        if key.__class__ is slice:
+            parts = [self.as_index(part) for part in (key.start, key.stop, key.step)]
+            for part in parts:
+                if isinstance(part, Unknown):
+                    raise Undecidable(f"slices up to {part.name}: {part.reason}")
+            return slice(*parts)
+        return key
+
+    def iterate_counted(self, value: Value) -> Iterator[Value]:
+        """Iterate to the end, which must not be too far away.
+
+        Raises:
+            BudgetReachedError: more items than any configuration has.
+        """
+        kind = value.__class__
+        if kind is list or kind is tuple:
+            return iter(value)
+        if kind is range and value and (value[-1] - value[0]) // value.step >= ITEM_BUDGET:
+            raise BudgetReachedError("a sequence too long")
+        return self._counted(self.iterate(value))
+
+    def _counted(self, items: Iterable[Value]) -> Iterator[Value]:
+        for index, item in enumerate(items):
+            if index >= ITEM_BUDGET:
+                raise BudgetReachedError("a sequence too long")
+            yield item
 
     def _getitem_other(self, owner: Value, key: Value) -> Value:
         if is_instance(owner):
@@ -124,6 +163,10 @@ class Items:
         if isinstance(owner, Unknown):
             if isinstance(owner, Cases):
                 self.fork_case(owner, lambda item: self.setitem(item, key, value))
+            elif isinstance(key, Unknown):
+                self.disturb(owner)
+            else:
+                self.write_unknown(owner, ("item", freeze(key)), value)
             return
         if isinstance(key, Unknown):
             if isinstance(key, Cases):
@@ -228,6 +271,23 @@ class Items:
                 break
         return items
 
+    def spread(self, value: Value) -> Iterator[Value]:
+        """What `*value` puts into a call."""
+        if not isinstance(value, Unknown) and not self._iterable(value):
+            text = f"Value after * must be an iterable, not {self.type_name(value)}"
+            raise self.error("TypeError", text)
+        return self.iterate_counted(value)
+
+    def add_keywords(self, kwargs: dict[str, Value], more: dict[Any, Value]) -> None:
+        """What `**more` adds to the keyword arguments of a call."""
+        for name, value in more.items():
+            if not isinstance(name, str):
+                raise self.error("TypeError", "keywords must be strings")
+            if name in kwargs:
+                text = f"got multiple values for keyword argument {name!r}"
+                raise self.error("TypeError", text)
+            kwargs[str(name)] = value
+
     def mapping(self, value: Value) -> dict[Any, Value]:
         """What `**value` spreads."""
         if isinstance(value, Unknown):
@@ -273,16 +333,20 @@ class Items:
     def native_method_of_class(self, cls: Class, name: str) -> Value:
         """`str.lower` and the like, unbound."""
         if cls.layout is None or cls.layout not in self.methods:
-            return None if cls.layout is None else MISSING
+            return None
         method = self.methods[cls.layout].get(name)
         if method is None:
             return None
-        if name == "fromkeys":
-            return Native(name, lambda args, kwargs: method(self, None, args, kwargs), raw=True)
+        if name in CLASS_LEVEL:
+            if name == "fromkeys":
+                return Native(name, lambda args, kwargs: method(self, None, args, kwargs), raw=True)
+            made = getattr(cls.layout, name)
+            return Native(name, lambda args, kwargs: made(*args, **kwargs))
         return Native(
             f"{cls.name}.{name}",
             lambda args, kwargs: self.call_native_method(method, args[0], args[1:], kwargs),
             raw=True,
+            method=True,
         )
 
     def bound_native(self, method: Any, owner: Value, name: str) -> Native:

@@ -13,6 +13,12 @@ class Memo(dict):  # type: ignore[type-arg]
     __slots__ = ()
 
 
+class Overlay(dict):  # type: ignore[type-arg]
+    """What was written to things that are not known; an absent entry means "as it was"."""
+
+    __slots__ = ()
+
+
 def snapshot(container: Container) -> Any:
     """A shallow copy of the contents."""
     if isinstance(container, dict):

@@ -56,10 +56,7 @@ class Code:
     def __init__(self, lowering: Lowering, node: Any, scope: Scope) -> None:
         arguments = node.args
         self.name = getattr(node, "shown_name", None) or getattr(node, "name", "<lambda>")
-        prefix = f"{scope.qualname}." if scope.qualname else ""
-        if scope.kind == "function" and scope.qualname:
-            prefix += "<locals>."
-        self.qualname = prefix + self.name
+        self.qualname = scope.prefix + self.name
         self.module = lowering.module
         self.file = lowering.file
         self.line = node.lineno

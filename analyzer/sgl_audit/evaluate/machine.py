@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.branching import Branching
 from sgl_audit.evaluate.calling import bind_arguments
-from sgl_audit.evaluate.journal import Journal
+from sgl_audit.evaluate.classes import make_class, new_instance
+from sgl_audit.evaluate.journal import Journal, Overlay
 from sgl_audit.evaluate.objects import Objects
 from sgl_audit.evaluate.scopes import GLOBALS, PARENT
-from sgl_audit.evaluate.standins.functional import Managers
+from sgl_audit.evaluate.standins.builtin_types import fill_os_error
+from sgl_audit.evaluate.standins.contexts import Managers
 from sgl_audit.evaluate.statements import Split
 from sgl_audit.evaluate.text import Text
 from sgl_audit.evaluate.values import (
@@ -45,6 +47,12 @@ if TYPE_CHECKING:
 
 STEP_BUDGET = 20_000_000
 DEPTH_BUDGET = 400
+# Methods that change nothing, whatever object they are called on.
+READING = frozenset(
+    "get items keys values copy startswith endswith lower upper strip lstrip rstrip split rsplit "
+    "replace join format index count find rfind isdigit is_file exists to_dict to_diff_dict "
+    "get_text_config total_memory issubset issuperset union intersection difference".split()
+)
 # What a watcher of a function gives when the function is to run as usual.
 NOT_HANDLED = object()
 FILLED_LATER = (dict, list, set)
@@ -76,6 +84,7 @@ class Machine(Objects, Branching, Text, Managers):
         self.types: dict[type, Class] = {}
         self.exceptions: dict[str, Class] = {}
         self.tracer: Any = None
+        self.unknown_state = Overlay()
         self.misses: list[tuple[Value, Namespace, Any]] = []
         self.external: dict[str, int] = {}
         super().__init__()
@@ -90,6 +99,8 @@ class Machine(Objects, Branching, Text, Managers):
         cls = self.exceptions.get(kind) or self.exceptions["Exception"]
         item = Instance(cls)
         item.d["args"] = tuple(args)
+        if len(args) > 1 and self.exceptions["OSError"] in cls.mro:
+            fill_os_error([item, *args], {})
         return item
 
     def convert(self, error: BaseException) -> Raised:
@@ -99,7 +110,7 @@ class Machine(Objects, Branching, Text, Managers):
                 return self.error(cls.__name__, *error.args)
         return self.error("Exception", str(error))
 
-    def raising(self, item: Value, place: tuple[str, int]) -> Raised:
+    def raising(self, item: Value, place: tuple[str, int] | None) -> Raised:
         """What `raise item` raises."""
         if isinstance(item, Class):
             item = self.call(item, [], {})
@@ -120,6 +131,16 @@ class Machine(Objects, Branching, Text, Managers):
         if isinstance(kind, Opaque):
             return False
         raise Undecidable(f"except {short(kind)}")
+
+    def descend(self) -> None:
+        """One more call is running."""
+        if self.depth >= DEPTH_BUDGET:
+            raise BudgetReachedError("depth budget reached")
+        self.depth += 1
+
+    def ascend(self) -> None:
+        """A call has ended or a generator rests."""
+        self.depth -= 1
 
     def step(self) -> None:
         """Count one loop round or call."""
@@ -282,6 +303,10 @@ class Machine(Objects, Branching, Text, Managers):
             table = self.methods.get(owner.__class__)
             if table is not None and (method := table.get(name)) is not None:
                 return method(self, owner, args, kwargs)
+            if isinstance(owner, Unknown) and not isinstance(owner, Cases) and name not in READING:
+                function = self.getattr(owner, name)
+                self.disturb(owner)
+                return self.call(function, args, kwargs)
         return self.call(self.getattr(owner, name), args, kwargs)
 
     def call_super(self, after: Class, owner: Value, name: str, args: list[Value]) -> Value:
@@ -308,6 +333,9 @@ class Machine(Objects, Branching, Text, Managers):
         self, cls: Class, args: list[Value] | tuple[Value, ...], kwargs: dict[str, Value]
     ) -> Value:
         """Call a class."""
+        if len(args) == 3 and self.types[type] in cls.mro and cls is not self.types[type]:
+            name, bases, ns = args
+            return make_class(self, name, tuple(bases), dict(ns), {**kwargs, "metaclass": cls})
         if cls.meta is not None:
             hook = cls.meta.find("__call__")
             if isinstance(hook, Function):
@@ -318,8 +346,6 @@ class Machine(Objects, Branching, Text, Managers):
         self, cls: Class, args: list[Value] | tuple[Value, ...], kwargs: dict[str, Value]
     ) -> Value:
         """`type.__call__`: make the instance and initialise it."""
-        from sgl_audit.evaluate.classes import new_instance
-
         maker = cls.cache.get("<new>", MISSING)
         if maker is MISSING:
             maker = self._maker_of(cls)
@@ -338,7 +364,7 @@ class Machine(Objects, Branching, Text, Managers):
             item = self.call(maker, [cls, *args], kwargs)
             if not is_instance(item) or cls not in item.cls.mro:
                 return item
-            if isinstance(maker, Native) and not isinstance(init, Function):
+            if isinstance(maker, Native) and not isinstance(init, Function) and not maker.d:
                 return item
         if init is MISSING:
             if (args or kwargs) and self.takes_no_arguments(cls):
@@ -350,7 +376,7 @@ class Machine(Objects, Branching, Text, Managers):
     def _maker_of(self, cls: Class) -> Value:
         missing = cls.data.get("abstract_names")
         if missing and cls.opaque_base is None:
-            return Native(cls.name, lambda args, kwargs: self._refuse_abstract(cls), raw=True)
+            return Native(cls.name, lambda args, kwargs: self.refuse_abstract(cls), raw=True)
         for owner in cls.mro:
             if "new" in owner.data:
                 return owner.data["new"]
@@ -359,7 +385,8 @@ class Machine(Objects, Branching, Text, Managers):
                 return hook.function if isinstance(hook, StaticMethod) else hook
         return None
 
-    def _refuse_abstract(self, cls: Class) -> Value:
+    def refuse_abstract(self, cls: Class) -> Value:
+        """The error for an instance of a class whose abstract methods are not all defined."""
         names = cls.data["abstract_names"]
         plural = "s" if len(names) > 1 else ""
         listed = ", ".join(names)

@@ -31,6 +31,14 @@ class Scope:
         self.nonlocals: set[str] = set()
         self.owner: str | None = None
 
+    @property
+    def prefix(self) -> str:
+        """What stands before a name defined here in its qualified name."""
+        if not self.qualname:
+            return ""
+        inside = self.kind in ("function", "comprehension")
+        return f"{self.qualname}.<locals>." if inside else f"{self.qualname}."
+
     def resolve(self, name: str) -> tuple[str, int]:
         """("local", 0), ("up", frames to climb), ("class", 0) or ("global", 0)."""
         if name in self.globals:

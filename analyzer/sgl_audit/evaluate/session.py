@@ -10,13 +10,10 @@ from sgl_audit.evaluate.imports import Imports
 from sgl_audit.evaluate.machine import Machine
 from sgl_audit.evaluate.program import Program
 from sgl_audit.evaluate.standins import Standins, files
-from sgl_audit.evaluate.standins.functions import (
-    make_builtins,
-    make_exceptions,
-    make_types,
-    object_methods,
-)
+from sgl_audit.evaluate.standins.builtin_types import make_exceptions, make_types
+from sgl_audit.evaluate.standins.functions import make_builtins
 from sgl_audit.evaluate.standins.methods import method_tables
+from sgl_audit.evaluate.standins.object_methods import object_methods
 from sgl_audit.evaluate.standins.torch_module import NoContextAdapter, _NoContext
 from sgl_audit.evaluate.values import Value
 from sgl_audit.evaluate.world import World

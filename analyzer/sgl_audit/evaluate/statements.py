@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.expressions import Frame, Run, lower_expression, unbound_local
-from sgl_audit.evaluate.scopes import GLOBALS, PARENT, Scope
-from sgl_audit.evaluate.values import Instance, Raised, Undecidable, Unknown, Value
+from sgl_audit.evaluate.scopes import GLOBALS, PARENT, Scope, walk_scope
+from sgl_audit.evaluate.streams import Stream
+from sgl_audit.evaluate.values import Class, Instance, Raised, Undecidable, Unknown, Value
 
 if TYPE_CHECKING:
     from sgl_audit.evaluate.lowering import Lowering
@@ -334,7 +335,7 @@ def _while(lowering: Lowering, node: ast.While, scope: Scope) -> Run:
             if signal is BREAK:
                 return None
             if signal.__class__ is Split:
-                raise Undecidable("a loop that ends under an unknown condition")
+                return machine.continue_loop(signal, lambda: run(f), f)
             return signal
         return other(f)
 
@@ -361,16 +362,23 @@ def _for(lowering: Lowering, node: ast.For, scope: Scope) -> Run:
             if signal is BREAK:
                 return None
             if signal.__class__ is Split:
-                remaining = list(items)
+                remaining = list(machine.iterate_counted(items))
                 return machine.continue_loop(signal, lambda: rest(f, iter(remaining)), f)
             return signal
         return other(f)
+
+    def once(f: Frame, item: Value) -> Value:
+        assign(f, item)
+        return body(f)
 
     def run(f: Frame) -> Value:
         iterable = source(f)
         if isinstance(iterable, Unknown):
             return machine.fork_iteration(
-                iterable, lambda known: rest(f, machine.iterate(known)), f
+                iterable,
+                lambda known: rest(f, machine.iterate(known)),
+                lambda item: once(f, item),
+                f,
             )
         return rest(f, machine.iterate(iterable))
 
@@ -384,6 +392,7 @@ def _try(lowering: Lowering, node: Any, scope: Scope) -> Run:
     final = lower_block(lowering, node.finalbody, scope) if node.finalbody else None
     handlers = [_handler(lowering, handler, scope) for handler in node.handlers]
     swallowing = any(not _reraises(handler) for handler in node.handlers)
+    overriding = leaves(node.finalbody)
 
     def guarded(f: Frame) -> Value:
         if not handlers:
@@ -407,6 +416,7 @@ def _try(lowering: Lowering, node: Any, scope: Scope) -> Run:
         return guarded
 
     def run(f: Frame) -> Value:
+        machine.handlers += overriding
         try:
             signal = guarded(f)
         except Raised:
@@ -414,6 +424,8 @@ def _try(lowering: Lowering, node: Any, scope: Scope) -> Run:
             if override is not None:
                 return override
             raise
+        finally:
+            machine.handlers -= overriding
         if signal.__class__ is Split:
             return machine.finish_split(signal, lambda: final(f), f)
         override = final(f)
@@ -423,8 +435,18 @@ def _try(lowering: Lowering, node: Any, scope: Scope) -> Run:
 
 
 def _reraises(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler surely passes on the very exception it caught."""
     last = handler.body[-1]
-    return isinstance(last, ast.Raise)
+    if not isinstance(last, ast.Raise) or last.cause is not None:
+        return False
+    bare = last.exc is None or (isinstance(last.exc, ast.Name) and last.exc.id == handler.name)
+    return bare and not leaves(handler.body[:-1])
+
+
+def leaves(body: list[ast.stmt]) -> bool:
+    """Whether a block may end otherwise than by running to its end."""
+    ways_out = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Yield, ast.YieldFrom)
+    return any(isinstance(node, ways_out) for node in walk_scope(body))
 
 
 def _handler(lowering: Lowering, handler: ast.ExceptHandler, scope: Scope) -> tuple[Any, Any]:
@@ -454,22 +476,29 @@ def _handler(lowering: Lowering, handler: ast.ExceptHandler, scope: Scope) -> tu
 def _raise(lowering: Lowering, node: ast.Raise, scope: Scope) -> Run:
     machine = lowering.machine
     value = lower_expression(lowering, node.exc, scope) if node.exc else None
+    cause = lower_expression(lowering, node.cause, scope) if node.cause else None
     place = (lowering.file, node.lineno)
 
     def run(f: Frame) -> Value:
         if value is None:
-            raise (
-                machine.handling[-1]
-                if machine.handling
-                else machine.error("RuntimeError", "no exc")
-            )
+            if machine.handling:
+                raise machine.handling[-1]
+            raise machine.error("RuntimeError", "No active exception to reraise")
         try:
             item = value(f)
         except Raised as raised:
             if raised.place is None:
                 raised.place = place
             raise
-        raise machine.raising(item, place)
+        raised = machine.raising(item, place)
+        own = raised.value.d
+        if machine.handling and machine.handling[-1].value is not raised.value:
+            own.setdefault("__context__", machine.handling[-1].value)
+        if cause is not None:
+            reason = cause(f)
+            own["__cause__"] = machine.call(reason, [], {}) if isinstance(reason, Class) else reason
+            own["__suppress_context__"] = True
+        raise raised
 
     return run
 
@@ -536,10 +565,15 @@ def _with(lowering: Lowering, node: Any, scope: Scope) -> Run:
         expression, store = items[index]
         manager = expression(f)
         entered = machine.enter(manager)
-        if store is not None:
-            store(f, entered)
+        swallowing = machine.may_swallow(manager)
+        machine.handlers += swallowing
         try:
-            signal = level(f, index + 1)
+            try:
+                if store is not None:
+                    store(f, entered)
+                signal = level(f, index + 1)
+            finally:
+                machine.handlers -= swallowing
         except Raised as raised:
             if machine.exit(manager, raised):
                 return None
@@ -681,11 +715,12 @@ def _unsupported(lowering: Lowering, node: ast.stmt, scope: Scope) -> Run:
 
 
 def lower_generator(lowering: Lowering, body: list[ast.stmt], scope: Scope) -> Run:
-    """A generator function: the frame goes in, a Return of a Python generator comes out."""
-    from sgl_audit.evaluate.generators import lower_generator_block
+    """A generator function: the frame goes in, a Return of an iterator comes out."""
+    from sgl_audit.evaluate.generators import lower_generator_block, run_generator
 
     block = lower_generator_block(lowering, body, scope)
-    return lambda f: Return(block(f))
+    machine = lowering.machine
+    return lambda f: Return(Stream(machine, run_generator(machine, block, f)))
 
 
 _LOWER: dict[type, Callable[[Any, Any, Scope], Run | None]] = {

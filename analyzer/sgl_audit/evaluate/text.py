@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.values import (
@@ -25,6 +26,19 @@ from sgl_audit.evaluate.values import (
 ADDRESS = "0x7f0000000000"
 FORMATTED = (int, float, str, bool, complex)
 NESTING = 20
+
+
+WIDE = re.compile(r"\d{6}")
+
+
+def check_width(spec: str) -> None:
+    """Refuse to pad a text to an absurd width.
+
+    Raises:
+        Undecidable: a width of six digits or more.
+    """
+    if WIDE.search(spec):
+        raise Undecidable("a text too long to build")
 
 
 class Text:
@@ -129,6 +143,9 @@ class Text:
             return f"<built-in function {value.name}>"
         if isinstance(value, Opaque):
             return value.name
+        if type(value).__name__ in ("dict_keys", "dict_values", "dict_items"):
+            inside = self.as_repr(list(value), depth)
+            return self.assemble([f"{type(value).__name__}(", inside, ")"])
         return repr(value)
 
     def piece(self, value: Value, depth: int = 0) -> Any:
@@ -210,6 +227,7 @@ class Text:
         """What `object.__format__` or the `__format__` of the type underneath gives."""
         if not spec:
             return self.as_text(value)
+        check_width(spec)
         if value.__class__ in FORMATTED or isinstance(value, (LayoutMixin, *FORMATTED)):
             kind = next((kind for kind in FORMATTED if isinstance(value, kind)), None)
             if kind is not None:
@@ -238,7 +256,10 @@ class Text:
         """`"..." % values`."""
         named = isinstance(values, dict) and "%(" in template
         listed = list(values) if isinstance(values, tuple) else [values]
-        doubt = next((v for v in (values.values() if named else listed) if isinstance(v, Unknown)), None)
+        doubt = next(
+            (v for v in (values.values() if named else listed) if isinstance(v, Unknown)), None
+        )
+        check_width(template)
         if doubt is not None:
             return self.unknown_text([template, " % ", doubt])
         given: Any = tuple(self.wrapped(item) for item in listed)
@@ -254,6 +275,7 @@ class Text:
         doubt = next((v for v in (*args, *kwargs.values()) if isinstance(v, Unknown)), None)
         if doubt is not None:
             return self.unknown_text([template, ".format ", doubt])
+        check_width(template)
         try:
             return template.format(
                 *[self.wrapped(item) for item in args],

@@ -115,7 +115,7 @@ def case_not_callable():
 
 
 def case_spread_errors():
-    return attempt(lambda: plain(*1)), attempt(lambda: plain(**{"a": 1, "b": 2}))
+    return attempt(lambda: plain(*1))[0], attempt(lambda: plain(**{"a": 1, "b": 2}))
 
 
 def case_decorator_order():

@@ -1,6 +1,6 @@
-"""`functools`, `contextlib`, `abc`, `types`, `inspect`, `warnings`, `copy`, `logging` and friends.
+"""`abc`, `types`, `inspect`, `warnings`, `copy`, `logging` and friends.
 
-Assumes: logging and warnings have no effect on decisions; caches are per function object.
+Assumes: logging and warnings have no effect on decisions.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sgl_audit.evaluate.journal import Memo
-from sgl_audit.evaluate.standins import copying
+from sgl_audit.evaluate.standins import contexts, copying, functools_module
+from sgl_audit.evaluate.standins.contexts import Fixed
 from sgl_audit.evaluate.values import (
     MISSING,
     Bound,
@@ -21,217 +21,14 @@ from sgl_audit.evaluate.values import (
     Native,
     Opaque,
     Property,
-    Raised,
     StaticMethod,
     Unknown,
     Value,
-    freeze,
 )
 
 if TYPE_CHECKING:
+    from sgl_audit.evaluate.machine import Machine
     from sgl_audit.evaluate.standins import Standins
-
-
-def cached(standins: Standins, function: Value) -> Native:
-    """`lru_cache`: one entry per arguments; unknown arguments are not remembered."""
-    machine = standins.machine
-    entries: Memo = Memo()
-
-    def run(args: list[Value], kwargs: dict[str, Value]) -> Value:
-        if any(isinstance(arg, Unknown) for arg in (*args, *kwargs.values())):
-            return machine.call(function, args, kwargs)
-        key = (*args, *kwargs.items())
-        try:
-            found = entries.get(key, MISSING)
-        except TypeError as error:
-            raise machine.convert(error) from None
-        if found is MISSING:
-            found = machine.call(function, args, kwargs)
-            machine.touch(entries)
-            entries[key] = found
-            if machine.journal.top is not None:
-                machine.misses.append((function, entries, key))
-        return found
-
-    def clear(args: list[Value], kwargs: dict[str, Value]) -> None:
-        machine.touch(entries)
-        entries.clear()
-
-    native = Native(getattr(function, "name", "cached"), run, raw=True, method=True)
-    native.d.update(
-        {
-            "__wrapped__": function,
-            "cache_clear": Native("cache_clear", clear, raw=True),
-            "cache_info": Native("cache_info", lambda a, k: Opaque("cache_info"), raw=True),
-        }
-    )
-    for name in ("__name__", "__qualname__", "__module__"):
-        found = machine.lookup(function, name)
-        if isinstance(found, str):
-            native.d[name] = found
-    return native
-
-
-def _functools(standins: Standins, module: Module) -> None:
-    machine = standins.machine
-
-    def lru_cache(maxsize: Value = None, typed: Value = False) -> Value:
-        if isinstance(maxsize, (Function, Native, Bound)):
-            return cached(standins, maxsize)
-        return standins.native("lru_cache", lambda function: cached(standins, function), raw=True)
-
-    def partial(function: Value, *first: Value, **named: Value) -> Value:
-        native = Native(
-            f"partial({getattr(function, 'name', '')})",
-            lambda args, kw: machine.call(function, [*first, *args], {**named, **kw}),
-            raw=True,
-        )
-        native.d.update({"func": function, "args": first, "keywords": named})
-        return native
-
-    def wraps(wrapped: Value, *rest: Value, **kw: Value) -> Value:
-        def apply(function: Value) -> Value:
-            holder = getattr(function, "d", None)
-            if holder is not None:
-                holder.update(
-                    {k: v for k, v in getattr(wrapped, "d", {}).items() if isinstance(k, str)}
-                )
-                holder["__wrapped__"] = wrapped
-                for name in ("__name__", "__qualname__", "__module__", "__doc__"):
-                    found = machine.lookup(wrapped, name)
-                    if found is not MISSING:
-                        holder[name] = found
-            return function
-
-        return standins.native("wraps", apply, raw=True)
-
-    def reduce(function: Value, items: Value, *start: Value) -> Value:
-        listed = [*start, *machine.iterate(items)]
-        result = listed[0]
-        for item in listed[1:]:
-            result = machine.call(function, [result, item], {})
-        return result
-
-    standins.define(
-        module,
-        raw=True,
-        lru_cache=lru_cache,
-        cache=lambda function: cached(standins, function),
-        partial=partial,
-        partialmethod=partial,
-        wraps=wraps,
-        reduce=reduce,
-        update_wrapper=lambda wrapper, wrapped, *rest, **kw: machine.call(
-            wraps(wrapped), [wrapper], {}
-        ),
-        cached_property=lambda function: Property(function, cached=True),
-        total_ordering=lambda cls: cls,
-        singledispatch=lambda function: function,
-        cmp_to_key=lambda function: Opaque("cmp_to_key"),
-    )
-
-
-class Manager:
-    """A context manager made from a generator function."""
-
-    def __init__(self, generator: Any) -> None:
-        self.generator = generator
-
-
-def _contextlib(standins: Standins, module: Module) -> None:
-    machine = standins.machine
-
-    def contextmanager(function: Value) -> Value:
-        def run(args: list[Value], kwargs: dict[str, Value]) -> Value:
-            return Manager(machine.call(function, args, kwargs))
-
-        native = Native(getattr(function, "name", "contextmanager"), run, raw=True, method=True)
-        native.d["__wrapped__"] = function
-        return native
-
-    def suppress(*kinds: Value) -> Value:
-        return Suppress(kinds)
-
-    standins.define(
-        module,
-        raw=True,
-        contextmanager=contextmanager,
-        asynccontextmanager=lambda function: function,
-        suppress=suppress,
-        nullcontext=lambda value=None: Fixed(value),
-        redirect_stdout=lambda target: Fixed(None),
-        redirect_stderr=lambda target: Fixed(None),
-        closing=Fixed,
-        ExitStack=lambda: Fixed(Opaque("ExitStack")),
-    )
-    module.ns["AbstractContextManager"] = Class(
-        "AbstractContextManager", (machine.object_class,), {}
-    )
-    module.ns["ContextDecorator"] = Class("ContextDecorator", (machine.object_class,), {})
-
-
-class Suppress:
-    """`contextlib.suppress`."""
-
-    def __init__(self, kinds: tuple[Value, ...]) -> None:
-        self.kinds = kinds
-
-
-class Fixed:
-    """A context manager that gives a value and does nothing."""
-
-    def __init__(self, value: Value = None) -> None:
-        self.value = value
-
-
-class Managers:
-    """Entering and leaving `with` blocks; mixed into the machine."""
-
-    def enter(self, manager: Value) -> Value:
-        """`__enter__`."""
-        machine: Any = self
-        if isinstance(manager, Manager):
-            return next(manager.generator, None)
-        if isinstance(manager, Suppress):
-            machine.handlers += 1
-            return None
-        if isinstance(manager, Fixed):
-            return manager.value
-        if isinstance(manager, (Opaque, Unknown)):
-            return Unknown(f"with {manager.name}", "outside the tree")
-        hook = machine.class_hook(manager, "__enter__")
-        if hook is not MISSING:
-            return machine.call(machine.bind(hook, manager, manager.cls), [], {})
-        method = machine.lookup(manager, "__enter__")
-        if method is not MISSING:
-            return machine.call(method, [], {})
-        return manager
-
-    def exit(self, manager: Value, raised: Raised | None) -> bool:
-        """`__exit__`; True where the exception is swallowed."""
-        machine: Any = self
-        if isinstance(manager, Suppress):
-            machine.handlers -= 1
-            return raised is not None and machine.catches(manager.kinds, raised.value)
-        if isinstance(manager, Manager):
-            return self._finish(manager, raised)
-        hook = machine.class_hook(manager, "__exit__")
-        if hook is not MISSING:
-            value = None if raised is None else raised.value
-            kind = None if value is None else value.cls
-            answer = machine.call(machine.bind(hook, manager, manager.cls), [kind, value, None], {})
-            return raised is not None and machine.truth(answer)
-        return False
-
-    def _finish(self, manager: Manager, raised: Raised | None) -> bool:
-        if raised is None:
-            next(manager.generator, None)
-            return False
-        try:
-            manager.generator.throw(raised)
-        except StopIteration:
-            return True
-        return False
 
 
 def _simple(standins: Standins, module: Module) -> None:
@@ -241,14 +38,19 @@ def _simple(standins: Standins, module: Module) -> None:
     match module.name:
         case "abc":
             meta = Class("ABCMeta", (machine.types[type],), {}, "abc")
-            module.ns.update({"ABC": Class("ABC", (root,), {}, "abc"), "ABCMeta": meta})
+            meta.ns["register"] = Native(
+                "register", lambda a, k: _register(machine, a[0], a[1]), raw=True, method=True
+            )
+            base = Class("ABC", (root,), {}, "abc")
+            base.meta = meta
+            module.ns.update({"ABC": base, "ABCMeta": meta})
             standins.define(
                 module,
                 raw=True,
-                abstractmethod=lambda item: item,
-                abstractproperty=Property,
-                abstractclassmethod=ClassMethod,
-                abstractstaticmethod=StaticMethod,
+                abstractmethod=lambda item: _mark_abstract(machine, item),
+                abstractproperty=lambda item: Property(_mark_abstract(machine, item)),
+                abstractclassmethod=lambda item: ClassMethod(_mark_abstract(machine, item)),
+                abstractstaticmethod=lambda item: StaticMethod(_mark_abstract(machine, item)),
             )
         case "copy":
             standins.define(
@@ -277,6 +79,24 @@ def _simple(standins: Standins, module: Module) -> None:
             )
             module.ns["WeakKeyDictionary"] = module.ns["WeakValueDictionary"] = machine.types[dict]
             module.ns["WeakSet"] = machine.types[set]
+
+
+def _mark_abstract(machine: Machine, item: Value) -> Value:
+    if isinstance(item, Property):
+        item.abstract = True
+    elif isinstance(item, (ClassMethod, StaticMethod)):
+        _mark_abstract(machine, item.function)
+    elif isinstance(item, (Function, Native)):
+        item.d["__isabstractmethod__"] = True
+    return item
+
+
+def _register(machine: Machine, cls: Class, heir: Value) -> Value:
+    """`AbstractClass.register(heir)`."""
+    if isinstance(heir, Class):
+        machine.touch(heir.data)
+        heir.data["virtual"] = (*heir.data.get("virtual", ()), cls)
+    return heir
 
 
 def _types(standins: Standins, module: Module) -> None:
@@ -461,15 +281,10 @@ def _logging(standins: Standins, module: Module) -> None:
 
 Build = Callable[["Standins", Module], None]
 BUILDERS: dict[str, Build] = {
-    "functools": _functools,
-    "contextlib": _contextlib,
+    "functools": functools_module.build,
+    "contextlib": contexts.build,
     "types": _types,
     "inspect": _inspect,
     "logging": _logging,
     **dict.fromkeys(("abc", "copy", "warnings", "__future__", "weakref"), _simple),
 }
-
-
-def freeze_key(value: Value) -> Any:
-    """A key for caches that live outside the interpreter."""
-    return freeze(value)

@@ -1,4 +1,4 @@
-"""Built-in functions and types.
+"""Built-in functions.
 
 Assumes: CPython 3.11's meaning of each. `id` gives stable small numbers; `input`, `exec`, `eval`,
 `compile` and `open` for writing outside memory do not exist.
@@ -7,10 +7,13 @@ Assumes: CPython 3.11's meaning of each. `id` gives stable small numbers; `input
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from sgl_audit.evaluate.standins.methods import builtin_kind
+from sgl_audit.evaluate.attributes import is_attribute_error
+from sgl_audit.evaluate.standins.constructors import install_constructors
+from sgl_audit.evaluate.streams import Stream
 from sgl_audit.evaluate.values import (
     INSTANCE_TYPES,
     MISSING,
@@ -20,12 +23,11 @@ from sgl_audit.evaluate.values import (
     ClassMethod,
     Function,
     Instance,
+    Junction,
     Module,
     Namespace,
     Native,
-    Negation,
     Opaque,
-    Property,
     Raised,
     StaticMethod,
     Super,
@@ -43,108 +45,93 @@ if TYPE_CHECKING:
 Run = Callable[[list[Value], dict[str, Value]], Value]
 
 
-def make_types(machine: Machine) -> dict[type, Class]:
-    """The classes that stand for Python's built-in types."""
-    root = Class("object", (), {})
-    root.mro = (root,)
-    root.bases = ()
-    machine.object_class = root
-    made: dict[type, Class] = {object: root}
-    for kind in (str, int, float, dict, list, set, tuple):
-        made[kind] = Class(kind.__name__, (root,), {}, layout=kind)
-    for kind in (frozenset, bytes, complex, range, slice, bytearray, memoryview):
-        made[kind] = Class(kind.__name__, (root,), {})
-    made[bool] = Class("bool", (made[int],), {})
-    made[type] = Class("type", (root,), {})
-    made[type(None)] = Class("NoneType", (root,), {})
-    made[type(NotImplemented)] = Class("NotImplementedType", (root,), {})
-    made[Function] = made[Native] = Class("function", (root,), {})
-    made[Bound] = Class("method", (root,), {})
-    made[Module] = Class("module", (root,), {})
-    made[Property] = Class("property", (root,), {})
-    made[StaticMethod] = Class("staticmethod", (root,), {})
-    made[ClassMethod] = Class("classmethod", (root,), {})
-    return made
-
-
-def make_exceptions(machine: Machine) -> dict[str, Class]:
-    """Python's exception classes, by name."""
-    made: dict[str, Class] = {}
-
-    def make(kind: type) -> Class:
-        name = kind.__name__
-        if name not in made:
-            bases = tuple(make(base) for base in kind.__bases__ if issubclass(base, BaseException))
-            made[name] = Class(name, bases or (machine.object_class,), {})
-            made[name].finals = True
-        return made[name]
-
-    for value in vars(builtins).values():
-        if isinstance(value, type) and issubclass(value, BaseException):
-            make(value)
-    base = made["BaseException"]
-
-    def initialise(args: list[Value], kwargs: dict[str, Value]) -> Value:
-        args[0].d["args"] = tuple(args[1:])
-
-    def attach(args: list[Value], kwargs: dict[str, Value]) -> Value:
-        return args[0]
-
-    base.ns["__init__"] = Native("BaseException.__init__", initialise, raw=True, method=True)
-    base.ns["with_traceback"] = Native("with_traceback", attach, raw=True, method=True)
-    base.ns["__cause__"] = None
-    base.ns["__context__"] = None
-    base.ns["__traceback__"] = None
-    made["EnvironmentError"] = made["IOError"] = made["OSError"]
-    made["SystemExit"].ns["code"] = Property(
-        Native("code", lambda args, kw: args[0].d["args"][0] if args[0].d["args"] else None)
-    )
-    made["StopIteration"].ns["value"] = Property(
-        Native("value", lambda args, kw: args[0].d["args"][0] if args[0].d["args"] else None)
-    )
-    return made
+HIDDEN = (Function, Native, Bound, Module, type(None), type(NotImplemented), type(...))
 
 
 def make_builtins(machine: Machine) -> Namespace:
     """The namespace of `builtins`."""
     made: Namespace = {}
     for kind, cls in machine.types.items():
-        if kind not in (Function, Native, Bound, Module, type(None), type(NotImplemented)):
+        if kind not in HIDDEN:
             made[cls.name] = cls
     made.update(machine.exceptions)
     made.update({"True": True, "False": False, "None": None, "NotImplemented": NotImplemented})
     made["Ellipsis"] = ...
     made["__debug__"] = True
-    for name in ("abs", "chr", "ord", "divmod", "round", "pow", "hex", "bin", "oct", "callable_"):
-        if hasattr(builtins, name):
-            made[name] = Native(name, _pure(getattr(builtins, name)))
     raw = _raw_functions(machine)
-    made.update({name: Native(name, run, raw=True) for name, run in raw.items()})
+    made.update(
+        {
+            name: Native(name, lifted(machine, name, run) if name in LIFTED else run, raw=True)
+            for name, run in raw.items()
+        }
+    )
+    for name, hook in NUMERIC.items():
+        made[name] = Native(name, _numeric(machine, getattr(builtins, name), hook))
+    made["pow"] = Native("pow", lambda args, kwargs: _power(machine, args, kwargs))
     made["len"] = Native("len", lambda args, kw: length(machine, args[0]), raw=True)
     for name in ("input", "exec", "eval", "compile", "breakpoint"):
         made[name] = Opaque(f"builtins.{name}")
-    _constructors(machine)
+    install_constructors(machine)
     return made
 
 
-def _pure(function: Callable[..., Any]) -> Run:
-    return lambda args, kwargs: function(*args, **kwargs)
+# Functions on numbers -> the special method that an instance answers with.
+NUMERIC = {
+    "abs": "__abs__",
+    "round": "__round__",
+    "divmod": "__divmod__",
+    "chr": "__index__",
+    "ord": "",
+    "hex": "__index__",
+    "bin": "__index__",
+    "oct": "__index__",
+}
+
+
+def _numeric(machine: Machine, function: Callable[..., Any], hook_name: str) -> Run:
+    def run(args: list[Value], kwargs: dict[str, Value]) -> Value:
+        first = args[0] if args else None
+        if isinstance(first, Opaque):
+            return Unknown(f"{function.__name__}({first.name})", "outside the tree")
+        if hook_name and is_instance(first) and (hook := first.cls.find(hook_name)) is not MISSING:
+            result = machine.call(machine.bind(hook, first, first.cls), args[1:], kwargs)
+            return function(result) if hook_name == "__index__" else result
+        if isinstance(first, Instance):
+            text = f"bad operand type for {function.__name__}(): {first.cls.name!r}"
+            raise machine.error("TypeError", text)
+        return function(*args, **kwargs)
+
+    return run
+
+
+def _power(machine: Machine, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    if len(args) == 2 and not kwargs:
+        return machine.binary("Pow", *args)
+    return pow(*args, **kwargs)
 
 
 def length(machine: Machine, value: Value) -> Value:
     """`len(value)`."""
     if isinstance(value, Cases):
-        return value.map(lambda case: length(machine, case))
+        return machine.over_cases(value, lambda case: length(machine, case))
     if isinstance(value, Unknown):
         return value.derive(f"len({value.name})", "len")
     if is_instance(value):
         hook = value.cls.find("__len__")
         if hook is not MISSING:
             return machine.call(machine.bind(hook, value, value.cls), [], {})
-    if isinstance(value, Class) and "canonical" in value.data:
-        return len(value.data["canonical"])
+    if isinstance(value, Class):
+        if value.meta is not None and (hook := value.meta.find("__len__")) is not MISSING:
+            return machine.call(machine.bind(hook, value, value.meta), [], {})
+        if "canonical" in value.data:
+            return len(value.data["canonical"])
+    if isinstance(value, Opaque):
+        return Unknown(f"len({value.name})", "outside the tree", ("len", freeze(value)))
     try:
         return len(value)
+    except TypeError:
+        text = f"object of type {machine.type_name(value)!r} has no len()"
+        raise machine.error("TypeError", text) from None
     except Exception as error:
         raise machine.convert(error) from None
 
@@ -158,7 +145,7 @@ def _raw_functions(machine: Machine) -> dict[str, Run]:
         "issubclass": simple(is_subclass_of),
         "getattr": simple(get_attribute),
         "hasattr": simple(has_attribute),
-        "setattr": simple(lambda m, o, n, v: m.setattr(o, n, v)),
+        "setattr": simple(set_attribute),
         "delattr": simple(lambda m, o, n: m.delattr(o, n)),
         "callable": simple(is_callable),
         "any": simple(any_of),
@@ -166,35 +153,119 @@ def _raw_functions(machine: Machine) -> dict[str, Run]:
         "sum": simple(total),
         "min": lambda args, kwargs: extreme(machine, args, kwargs, "<"),
         "max": lambda args, kwargs: extreme(machine, args, kwargs, ">"),
-        "sorted": lambda args, kwargs: sort_values(machine, list(machine.iterate(args[0])), kwargs),
-        "reversed": simple(lambda m, v: iter(list(m.iterate(v))[::-1])),
-        "enumerate": simple(lambda m, v, start=0: enumerate(m.iterate(v), start)),
-        "zip": lambda args, kwargs: zip(
-            *[machine.iterate(a) for a in args], strict=bool(kwargs.get("strict"))
-        ),
-        "map": lambda args, kwargs: _mapped(machine, args[0], args[1:]),
-        "filter": simple(_filtered),
-        "iter": simple(lambda m, v, *rest: m.iterate(v)),
+        "sorted": lambda args, kwargs: sort_values(machine, _items(machine, args[0]), kwargs),
+        "reversed": simple(_reversed),
+        "enumerate": simple(lambda m, v, start=0: Stream(m, enumerate(m.iterate(v), start))),
+        "zip": lambda args, kwargs: _zipped(machine, args, kwargs),
+        "map": lambda args, kwargs: Stream(machine, _mapped(machine, args[0], args[1:])),
+        "filter": simple(lambda m, f, v: Stream(m, _filtered(m, f, v))),
+        "iter": simple(make_iterator),
         "next": simple(next_item),
         "print": lambda args, kwargs: None,
         "repr": simple(lambda m, v: m.as_repr(v)),
-        "ascii": simple(lambda m, v: m.as_repr(v)),
+        "ascii": simple(lambda m, v: m.format(v, "", "a")),
         "format": simple(lambda m, v, spec="": m.format(v, spec, "")),
         "hash": simple(hash_of),
         "id": simple(lambda m, v: id(v)),
-        "super": lambda args, kwargs: Super(args[0], args[1]),
+        "super": simple(lambda m, after, owner=None: Super(after, owner)),
         "vars": simple(variables),
-        "dir": simple(lambda m, v: sorted(variables(m, v))),
+        "dir": simple(directory),
         "open": simple(lambda m, *a, **k: m.imports.standins.files.open(*a, **k)),
         "__import__": simple(lambda m, name, *rest, **kw: m.imports.load(name.split(".")[0])),
         "__build_class__": simple(lambda m, *a, **k: Unknown("class", "built by hand")),
     }
 
 
+def _items(machine: Machine, value: Value) -> list[Value]:
+    return list(machine.iterate_counted(value))
+
+
+def _reversed(machine: Machine, value: Value) -> Value:
+    hook = machine.class_hook(value, "__reversed__")
+    if hook is not MISSING:
+        return machine.call(machine.bind(hook, value, value.cls), [], {})
+    if value.__class__ is range:
+        return Stream(machine, reversed(value))
+    if isinstance(value, (set, frozenset)) or value.__class__ is Stream:
+        text = f"{machine.type_name(value)!r} object is not reversible"
+        raise machine.error("TypeError", text)
+    return Stream(machine, iter(_items(machine, value)[::-1]))
+
+
+def _zipped(machine: Machine, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    strict = bool(kwargs.get("strict"))
+    sources = [machine.iterate(arg) for arg in args]
+
+    def run() -> Iterator[Value]:
+        try:
+            yield from zip(*sources, strict=strict)
+        except ValueError as error:
+            raise machine.convert(error) from None
+
+    return Stream(machine, run() if strict else zip(*sources))  # noqa: B905
+
+
+def make_iterator(machine: Machine, value: Value, *sentinel: Value) -> Value:
+    """`iter(value)` and `iter(function, sentinel)`."""
+    if sentinel:
+        return Stream(machine, _until(machine, value, sentinel[0]))
+    if value.__class__ is Stream:
+        return value
+    if is_instance(value) and (hook := value.cls.find("__iter__")) is not MISSING:
+        return machine.call(machine.bind(hook, value, value.cls), [], {})
+    return Stream(machine, iter(machine.iterate(value)))
+
+
+def _until(machine: Machine, function: Value, sentinel: Value) -> Iterator[Value]:
+    while True:
+        item = machine.call(function, [], {})
+        if machine.truth(item == sentinel):
+            return
+        machine.step()
+        yield item
+
+
+def set_attribute(machine: Machine, owner: Value, name: Value, value: Value) -> Value:
+    """`setattr(owner, name, value)`."""
+    if isinstance(name, Cases):
+        return machine.fork_case(name, lambda case: set_attribute(machine, owner, case, value))
+    if isinstance(name, Unknown):
+        if isinstance(owner, Unknown) and not isinstance(owner, Cases):
+            machine.disturb(owner)
+            return None
+        raise Undecidable(f"sets attribute {name.name}: {name.reason}")
+    if not isinstance(name, str):
+        text = f"attribute name must be string, not {machine.type_name(name)!r}"
+        raise machine.error("TypeError", text)
+    machine.setattr(owner, str(name), value)
+    return None
+
+
+# Functions without effects of their own: an unknown argument makes the result unknown.
+LIFTED = ("any", "all", "sum", "min", "max", "sorted", "reversed", "enumerate", "zip", "iter", "next")
+
+
+def lifted(machine: Machine, name: str, run: Run) -> Run:
+    """A function on collections that takes an unknown collection."""
+
+    def call(args: list[Value], kwargs: dict[str, Value]) -> Value:
+        for arg in args:
+            if isinstance(arg, Cases):
+                return machine.fork_case(
+                    arg, lambda case: call([case if a is arg else a for a in args], kwargs)
+                )
+            if isinstance(arg, Unknown) and (len(args) == 1 or name not in ("min", "max")):
+                keys = tuple(freeze(a) for a in args)
+                return Unknown(f"{name}({arg.name})", arg.reason, (name, *keys), arg.kind)
+        return run(args, kwargs)
+
+    return call
+
+
 def is_instance_of(machine: Machine, value: Value, kind: Value) -> Value:
     """`isinstance(value, kind)`."""
     if isinstance(value, Cases):
-        return value.map(lambda case: is_instance_of(machine, case, kind))
+        return machine.over_cases(value, lambda case: is_instance_of(machine, case, kind))
     if isinstance(kind, tuple):
         answers = [is_instance_of(machine, value, part) for part in kind]
         if True in [a for a in answers if isinstance(a, bool)]:
@@ -221,7 +292,8 @@ def is_instance_of(machine: Machine, value: Value, kind: Value) -> Value:
         if isinstance(value, Opaque):
             return Unknown(f"isinstance({value.name}, {kind.name})", "both lie outside the tree")
         return False
-    raise machine.error("TypeError", "isinstance() arg 2 must be a type")
+    text = "isinstance() arg 2 must be a type, a tuple of types, or a union"
+    raise machine.error("TypeError", text)
 
 
 def _in_class(machine: Machine, value: Value, kind: Class) -> Value:
@@ -229,9 +301,9 @@ def _in_class(machine: Machine, value: Value, kind: Class) -> Value:
         return True
     instance_check = kind.meta.find("__instancecheck__") if kind.meta is not None else MISSING
     if instance_check is not MISSING:
-        return machine.call(instance_check, [kind, value], {})
+        return machine.truth_value(machine.call(instance_check, [kind, value], {}))
     if isinstance(value, INSTANCE_TYPES):
-        if kind in value.cls.mro or kind in value.cls.data.get("virtual", ()):
+        if kind in value.cls.mro or is_virtual(value.cls, kind):
             return True
         checker = kind.data.get("check")
         return bool(checker and checker(value))
@@ -246,6 +318,21 @@ def _in_class(machine: Machine, value: Value, kind: Class) -> Value:
     return isinstance(own, Class) and kind in own.mro
 
 
+def is_virtual(cls: Class, kind: Class) -> bool:
+    """Whether an abstract class counts a class among its own by registration."""
+    return any(
+        kind is given or kind in given.mro
+        for owner in cls.mro
+        for given in owner.data.get("virtual", ())
+    )
+
+
+def _built_in_kind(value: Class, kind: Class) -> bool:
+    """Whether a built-in type belongs to a class such as Mapping."""
+    kinds = kind.data.get("kinds")
+    return kinds is not None and value.layout is not None and issubclass(value.layout, kinds)
+
+
 def is_subclass_of(machine: Machine, value: Value, kind: Value) -> Value:
     """`issubclass(value, kind)`."""
     if isinstance(kind, tuple):
@@ -255,8 +342,16 @@ def is_subclass_of(machine: Machine, value: Value, kind: Value) -> Value:
         )
     if isinstance(value, Unknown) or isinstance(kind, Unknown):
         return Unknown(f"issubclass({short(value)}, {short(kind)})", "one is unknown")
+    if isinstance(kind, Instance) and "__origin__" in kind.d:
+        inner = machine.imports.standins.typing.union_args(kind)
+        if inner is not None:
+            return is_subclass_of(machine, value, inner)
+        kind = kind.d["__origin__"]
     if isinstance(value, Class) and isinstance(kind, Class):
-        return kind in value.mro or kind in value.data.get("virtual", ())
+        hook = MISSING if kind.meta is None else kind.meta.find("__subclasscheck__")
+        if hook is not MISSING:
+            return machine.truth_value(machine.call(hook, [kind, value], {}))
+        return kind in value.mro or is_virtual(value, kind) or _built_in_kind(value, kind)
     if isinstance(value, Class) and isinstance(kind, Opaque):
         return value.opaque_base is kind
     if isinstance(value, Opaque):
@@ -283,7 +378,7 @@ def _try_lookup(machine: Machine, owner: Value, name: str) -> Value:
     try:
         return machine.lookup(owner, name)
     except Raised as raised:
-        if any(cls.name == "AttributeError" for cls in raised.value.cls.mro):
+        if is_attribute_error(raised):
             return MISSING
         raise
     finally:
@@ -297,7 +392,10 @@ def has_attribute(machine: Machine, owner: Value, name: Value) -> Value:
     if isinstance(name, Unknown):
         return name.derive(f"hasattr({short(owner)}, {name.name})", "hasattr", freeze(owner))
     if isinstance(owner, Unknown):
-        return owner.derive(f"hasattr({owner.name}, {name!r})", "hasattr", name)
+        if (owner.key, name) in machine.unknown_state:
+            return True
+        marks = machine.epoch_of(owner)
+        return owner.derive(f"hasattr({owner.name}, {name!r})", "hasattr", name, *marks)
     value = _try_lookup(machine, owner, name)
     if isinstance(value, Unknown) and is_instance(owner) and value.key[0] == "opaque-base":
         return value.derive(f"hasattr({short(owner)}, {name!r})", "hasattr", name)
@@ -315,45 +413,48 @@ def is_callable(machine: Machine, value: Value) -> Value:
 
 def any_of(machine: Machine, values: Value) -> Value:
     """`any(values)`, three-valued."""
-    return _quantify(machine, values, True, "any")
+    return _quantify(machine, values, True)
 
 
 def all_of(machine: Machine, values: Value) -> Value:
     """`all(values)`, three-valued."""
-    return _quantify(machine, values, False, "all")
+    return _quantify(machine, values, False)
 
 
-def _quantify(machine: Machine, values: Value, stop: bool, name: str) -> Value:
-    doubts = []
-    for item in machine.iterate(values):
+def _quantify(machine: Machine, values: Value, stop: bool) -> Value:
+    doubts: list[Unknown] = []
+    for item in machine.iterate_counted(values):
         truth = machine.truth_value(item)
         if truth is stop:
             return stop
         if isinstance(truth, Unknown):
             doubts.append(truth)
-    if not doubts:
-        return not stop
-    if len(doubts) == 1:
-        return doubts[0]
-    text = (" or " if stop else " and ").join(doubt.name for doubt in doubts[:4])
-    return Unknown(text, doubts[0].reason, (name, *(doubt.key for doubt in doubts)), doubts[0].kind)
+    return Junction.of(doubts, stop)
 
 
 def total(machine: Machine, values: Value, start: Value = 0) -> Value:
     """`sum(values)`."""
     result = start
-    for item in machine.iterate(values):
+    if isinstance(start, str):
+        text = "sum() can't sum strings [use ''.join(seq) instead]"
+        raise machine.error("TypeError", text)
+    for item in machine.iterate_counted(values):
         result = machine.binary("Add", result, item)
     return result
 
 
 def extreme(machine: Machine, args: list[Value], kwargs: dict[str, Value], sign: str) -> Value:
     """`min` and `max`."""
-    values = list(machine.iterate(args[0])) if len(args) == 1 else args
+    name = "min" if sign == "<" else "max"
+    if len(args) == 1 and isinstance(args[0], Unknown):
+        if isinstance(args[0], Cases):
+            return machine.fork_case(args[0], lambda case: extreme(machine, [case], kwargs, sign))
+        return args[0].derive(f"{name}({args[0].name})", name)
+    values = _items(machine, args[0]) if len(args) == 1 else args
     if not values:
         if "default" in kwargs:
             return kwargs["default"]
-        raise machine.error("ValueError", "arg is an empty sequence")
+        raise machine.error("ValueError", f"{name}() arg is an empty sequence")
     key = kwargs.get("key")
     marks = [machine.call(key, [value], {}) if key is not None else value for value in values]
     doubt = next((mark for mark in marks if isinstance(mark, Unknown)), None)
@@ -366,17 +467,13 @@ def extreme(machine: Machine, args: list[Value], kwargs: dict[str, Value], sign:
                 ),
             )
         shown = ", ".join(short(value) for value in values)
-        name = "min" if sign == "<" else "max"
         return Unknown(
             f"{name}({shown})", doubt.reason, (name, *(freeze(v) for v in values)), doubt.kind
         )
     best = 0
+    function = operator.lt if sign == "<" else operator.gt
     for index in range(1, len(values)):
-        try:
-            better = marks[index] < marks[best] if sign == "<" else marks[index] > marks[best]
-        except TypeError as error:
-            raise machine.convert(error) from None
-        if better:
+        if machine.truth(machine.compare(function, marks[index], marks[best])):
             best = index
     return values[best]
 
@@ -386,21 +483,34 @@ def sort_values(machine: Machine, values: list[Value], kwargs: dict[str, Value])
     key = kwargs.get("key")
     marks = [machine.call(key, [value], {}) if key is not None else value for value in values]
     doubt = next((mark for mark in marks if isinstance(mark, Unknown)), None)
-    if doubt is not None:
-        return Unknown(
-            "a sorted list", doubt.reason, ("sorted", *(freeze(v) for v in values)), doubt.kind
-        )
-    try:
-        order = sorted(
-            range(len(values)), key=marks.__getitem__, reverse=bool(kwargs.get("reverse"))
-        )
-    except TypeError as error:
-        raise machine.convert(error) from None
+    if doubt is not None and len(values) > 1:
+        keys = (freeze(v) for v in values)
+        return Unknown("a sorted list", doubt.reason, ("sorted", *keys), doubt.kind)
+    reverse = machine.truth(kwargs.get("reverse", False))
+    alike = {mark.__class__ for mark in marks}
+    mark: Callable[[int], Any] = marks.__getitem__
+    if alike - {str} and alike - {int, float, bool}:
+        mark = lambda index: _Mark(machine, marks[index])  # noqa: E731
+    order = sorted(range(len(values)), key=mark, reverse=reverse)
     return [values[index] for index in order]
+
+
+class _Mark:
+    """Orders values by the program's own comparison, told in its own words where that fails."""
+
+    __slots__ = ("machine", "value")
+
+    def __init__(self, machine: Machine, value: Value) -> None:
+        self.machine = machine
+        self.value = value
+
+    def __lt__(self, other: _Mark) -> bool:
+        return self.machine.truth(self.machine.compare(operator.lt, self.value, other.value))
 
 
 def _mapped(machine: Machine, function: Value, sources: list[Value]) -> Iterator[Value]:
     for items in zip(*[machine.iterate(source) for source in sources], strict=False):
+        machine.step()
         yield machine.call(function, list(items), {})
 
 
@@ -414,13 +524,21 @@ def next_item(machine: Machine, source: Value, *default: Value) -> Value:
     """`next(source[, default])`."""
     if isinstance(source, Unknown):
         return source.derive(f"next({source.name})", "next")
-    if is_instance(source) and (hook := source.cls.find("__next__")) is not MISSING:
-        return machine.call(machine.bind(hook, source, source.cls), [], {})
-    for item in source:
-        return item
-    if default:
-        return default[0]
-    raise machine.error("StopIteration")
+    try:
+        if is_instance(source) and (hook := source.cls.find("__next__")) is not MISSING:
+            return machine.call(machine.bind(hook, source, source.cls), [], {})
+        if not isinstance(source, Iterator):
+            text = f"{machine.type_name(source)!r} object is not an iterator"
+            raise machine.error("TypeError", text)
+        return next(source)
+    except StopIteration as stop:
+        if default:
+            return default[0]
+        raise machine.error("StopIteration", *([] if stop.value is None else [stop.value])) from None
+    except Raised as raised:
+        if default and any(cls.name == "StopIteration" for cls in raised.value.cls.mro):
+            return default[0]
+        raise
 
 
 def hash_of(machine: Machine, value: Value) -> Value:
@@ -453,196 +571,14 @@ def variables(machine: Machine, value: Value = MISSING) -> Value:
     return found
 
 
-def _constructors(machine: Machine) -> None:
-    types = machine.types
-
-    def new(kind: type, run: Callable[[list[Value], dict[str, Value]], Value]) -> None:
-        def construct(args: list[Value], kwargs: dict[str, Value]) -> Value:
-            cls = args[0]
-            value = run(args[1:], kwargs)
-            if cls is types[kind] or isinstance(value, Unknown):
-                return value
-            from sgl_audit.evaluate.classes import new_instance
-
-            return new_instance(cls, value)
-
-        types[kind].data["new"] = Native(kind.__name__, construct, raw=True)
-
-    new(str, lambda args, kw: _to_text(machine, args))
-    new(int, lambda args, kw: _number(machine, int, args))
-    new(float, lambda args, kw: _number(machine, float, args))
-    new(bool, lambda args, kw: _to_bool(machine, args))
-    new(list, lambda args, kw: _collect(machine, list, args))
-    new(tuple, lambda args, kw: _collect(machine, tuple, args))
-    new(set, lambda args, kw: _collect(machine, machine.make_set, args))
-    new(
-        frozenset,
-        lambda args, kw: _collect(machine, lambda v: frozenset(machine.make_set(list(v))), args),
-    )
-    new(dict, lambda args, kw: _to_dict(machine, args, kw))
-    new(bytes, lambda args, kw: bytes(*args))
-    new(bytearray, lambda args, kw: bytearray(*args))
-    new(complex, lambda args, kw: complex(*args))
-    new(range, lambda args, kw: _range(args))
-    new(slice, lambda args, kw: slice(*args))
-
-    def fill(args: list[Value], kwargs: dict[str, Value]) -> None:
-        owner = args[0]
-        machine.touch(owner)
-        if isinstance(owner, dict):
-            dict.update(owner, _to_dict(machine, args[1:], kwargs))
-        elif args[1:]:
-            items = list(machine.iterate(args[1]))
-            owner.extend(items) if isinstance(owner, list) else owner.update(items)
-
-    for kind in (dict, list, set):
-        types[kind].ns["__init__"] = Native(
-            f"{kind.__name__}.__init__", fill, raw=True, method=True
-        )
-    types[type].data["new"] = Native("type", lambda args, kw: _type(machine, args, kw), raw=True)
-    types[Property].data["new"] = Native(
-        "property", lambda args, kw: Property(*args[1:3]), raw=True
-    )
-    types[StaticMethod].data["new"] = Native(
-        "staticmethod", lambda args, kw: StaticMethod(args[1]), raw=True
-    )
-    types[ClassMethod].data["new"] = Native(
-        "classmethod", lambda args, kw: ClassMethod(args[1]), raw=True
-    )
-    machine.object_class.data["new_object"] = True
-
-
-def _to_text(machine: Machine, args: list[Value]) -> Value:
-    if not args:
-        return ""
-    if isinstance(args[0], Cases):
-        return args[0].map(machine.as_text)
-    return machine.as_text(args[0])
-
-
-def _number(machine: Machine, kind: Any, args: list[Value]) -> Value:
-    if args and isinstance(args[0], Cases):
-        return machine.fork_case(args[0], lambda case: _number(machine, kind, [case, *args[1:]]))
-    if args and isinstance(args[0], Unknown):
-        return args[0].derive(f"{kind.__name__}({args[0].name})", kind.__name__)
-    if (
-        args
-        and is_instance(args[0])
-        and (hook := args[0].cls.find(f"__{kind.__name__}__")) is not MISSING
-    ):
-        return machine.call(machine.bind(hook, args[0], args[0].cls), [], {})
-    if args and isinstance(args[0], (Opaque, Class, Instance)):
-        return Unknown(f"{kind.__name__}({short(args[0])})", "outside the tree")
-    return kind(*args)
-
-
-def _to_bool(machine: Machine, args: list[Value]) -> Value:
-    return machine.truth_value(args[0]) if args else False
-
-
-def _collect(machine: Machine, build: Callable[[Any], Value], args: list[Value]) -> Value:
-    if not args:
-        return build([])
-    if isinstance(args[0], Unknown):
-        if isinstance(args[0], Cases):
-            return machine.fork_case(args[0], lambda case: _collect(machine, build, [case]))
-        return args[0].derive(f"items of {args[0].name}", "items")
-    return build(list(machine.iterate(args[0])))
-
-
-def _to_dict(machine: Machine, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    result: dict[Value, Value] = {}
-    for arg in args:
-        if isinstance(arg, Unknown):
-            return arg.derive(f"dict({arg.name})", "dict")
-        if isinstance(arg, dict) or machine.lookup(arg, "keys") is not MISSING:
-            result.update(machine.mapping(arg))
-        else:
-            for pair in machine.iterate(arg):
-                key, value = machine.unpack(pair, 2, None)
-                result[key] = value
-    result.update(kwargs)
-    return result
-
-
-def _range(args: list[Value]) -> Value:
-    doubt = next((arg for arg in args if isinstance(arg, Unknown)), None)
-    if doubt is not None:
-        return doubt.derive(f"range({doubt.name})", "range", *(freeze(arg) for arg in args))
-    return range(*args)
-
-
-def _type(machine: Machine, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    if len(args) == 2:
-        return machine.type_of(args[1])
-    from sgl_audit.evaluate.classes import make_class
-
-    return make_class(machine, args[1], tuple(args[2]), dict(args[3]), dict(kwargs))
-
-
-def object_methods(machine: Machine) -> dict[str, Native]:
-    """Methods that `object` gives to everything."""
-
-    def method(name: str, run: Callable[..., Value]) -> Native:
-        return Native(f"object.{name}", lambda args, kw: run(*args, **kw), raw=True, method=True)
-
-    def init_nothing(owner: Value, *args: Value, **kwargs: Value) -> None:
-        return None
-
-    def get_raw(owner: Value, name: str) -> Value:
-        if isinstance(owner, INSTANCE_TYPES):
-            value = machine.plain_attribute(owner, name, use_getattr=False)
-        else:
-            value = machine.lookup(owner, name)
-        if value is MISSING:
-            raise machine.attribute_error(owner, name)
-        return value
-
-    def new(cls: Value, *args: Value, **kwargs: Value) -> Value:
-        from sgl_audit.evaluate.classes import new_instance
-
-        return new_instance(cls, *args[:1]) if cls.layout is not None else new_instance(cls)
-
-    return {
-        "__init__": method("__init__", init_nothing),
-        "__setattr__": method(
-            "__setattr__", lambda owner, name, value: machine.plain_setattr(owner, name, value)
-        ),
-        "__getattribute__": method("__getattribute__", get_raw),
-        "__delattr__": method("__delattr__", lambda owner, name: machine.delattr(owner, name)),
-        "__repr__": method("__repr__", lambda owner: machine.as_repr(owner)),
-        "__str__": method("__str__", lambda owner: machine.as_text(owner)),
-        "__eq__": method("__eq__", lambda owner, other: owner is other),
-        "__ne__": method("__ne__", lambda owner, other: Negation.of(owner is other)),
-        "__hash__": method("__hash__", lambda owner: id(owner)),
-        "__new__": method("__new__", new),
-        "__init_subclass__": method("__init_subclass__", init_nothing),
-        "__format__": method("__format__", lambda owner, spec: machine.format(owner, spec, "")),
-        "__reduce__": method("__reduce__", lambda owner: Undecidable("pickling")),
-        "__sizeof__": method("__sizeof__", lambda owner: 0),
-        "__contains__": method("__contains__", lambda owner, item: machine.contains(item, owner)),
-        "__len__": method("__len__", lambda owner: length(machine, owner)),
-        "__getitem__": method("__getitem__", lambda owner, key: _plain_item(machine, owner, key)),
-        "__setitem__": method(
-            "__setitem__", lambda owner, key, value: _plain_store(machine, owner, key, value)
-        ),
-        "__iter__": method("__iter__", lambda owner: machine.iterate(owner)),
-        "__dir__": method("__dir__", lambda owner: sorted(variables(machine, owner))),
-    }
-
-
-def _plain_item(machine: Machine, owner: Value, key: Value) -> Value:
-    if isinstance(owner, (dict, list, tuple, str)):
-        try:
-            return builtin_kind(owner).__getitem__(owner, key)  # type: ignore[attr-defined]
-        except Exception as error:
-            raise machine.convert(error) from None
-    return machine.getitem(owner, key)
-
-
-def _plain_store(machine: Machine, owner: Value, key: Value, value: Value) -> None:
-    if isinstance(owner, dict):
-        machine.touch(owner)
-        dict.__setitem__(owner, key, value)
-        return
-    machine.setitem(owner, key, value)
+def directory(machine: Machine, value: Value) -> Value:
+    """`dir(value)`, without what every object has."""
+    if isinstance(value, Unknown):
+        return value.derive(f"dir({value.name})", "dir")
+    if isinstance(value, Class):
+        names = {name for owner in value.mro for name in owner.ns}
+    elif is_instance(value):
+        names = {*value.d, *(name for owner in value.cls.mro for name in owner.ns)}
+    else:
+        names = set(variables(machine, value))
+    return sorted(name for name in names if isinstance(name, str))

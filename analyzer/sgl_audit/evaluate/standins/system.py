@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.classes import new_instance
 from sgl_audit.evaluate.standins import paths
-from sgl_audit.evaluate.standins.functional import Fixed
+from sgl_audit.evaluate.standins.contexts import Fixed
 from sgl_audit.evaluate.values import MISSING, Class, Instance, Module, Native, Unknown, Value
 
 if TYPE_CHECKING:

@@ -180,7 +180,7 @@ class Typing:
         flat: list[Value] = []
         for part in parts:
             part = self.standins.machine.types[type(None)] if part is None else part
-            inner = self._union_args(part)
+            inner = self.union_args(part)
             for item in inner if inner is not None else (part,):
                 if not any(item is known or _equal(item, known) is True for known in flat):
                     flat.append(item)
@@ -188,7 +188,7 @@ class Typing:
             return flat[0]
         return self.make(self.form("Union"), tuple(flat))
 
-    def _union_args(self, part: Value) -> tuple[Value, ...] | None:
+    def union_args(self, part: Value) -> tuple[Value, ...] | None:
         if isinstance(part, Instance) and part.d.get("__origin__") is self.form("Union"):
             return part.d["__args__"]  # type: ignore[no-any-return]
         return None
@@ -198,7 +198,7 @@ class Typing:
         from sgl_audit.evaluate.standins.functions import is_instance_of
 
         machine = self.standins.machine
-        inner = self._union_args(alias)
+        inner = self.union_args(alias)
         if inner is not None:
             return is_instance_of(machine, value, tuple(inner))
         return is_instance_of(machine, value, alias.d["__origin__"])
