@@ -84,12 +84,19 @@ def resolve(
 ) -> Resolution:
     """What one launch ends up with, each value with its trace.
 
+    Where the model is not at hand the answer is what holds for any model, and cases for kinds of
+    models.
+
     Args:
         libraries: from `open_libraries`.
         every: give every server argument, not only those that concern backends.
     """
-    from sgl_audit.evaluate.resolver import Resolver
+    from sgl_audit.evaluate.resolver import Resolver, has_model
 
+    if not has_model(launch):
+        from sgl_audit.audit.modelless import resolve_without_model
+
+        return resolve_without_model(tree, launch, libraries=tuple(libraries), every=every)
     return Resolver(tree, libraries).resolve(launch, trace=True, every=every)
 
 

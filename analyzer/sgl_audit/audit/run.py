@@ -79,7 +79,11 @@ def chosen_families(tree: SourceTree, read: TreeFacts, capabilities: int) -> tup
 
 
 def rule_context(
-    tree: SourceTree, read: TreeFacts, capabilities: tuple[str, ...], behaviours: object, rows: object
+    tree: SourceTree,
+    read: TreeFacts,
+    capabilities: tuple[str, ...],
+    behaviours: object,
+    rows: object,
 ) -> RuleContext:
     """What rules see."""
     return RuleContext(

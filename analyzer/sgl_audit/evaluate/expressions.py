@@ -430,14 +430,23 @@ def _bool_op(lowering: Lowering, node: ast.BoolOp, scope: Scope) -> Run:
             return machine.fork_value(
                 truth,
                 lambda known: (
-                    (value if known is stop_at and not isinstance(value, Unknown) else stop_at)
-                    if known is stop_at
-                    else evaluate(f, position + 1)
+                    stopped(value, stop_at) if known is stop_at else evaluate(f, position + 1)
                 ),
             )
         return value
 
     return lambda f: evaluate(f, 0)
+
+
+# Unknowns made by questions are truth values; any other may be anything that is true or false.
+TRUTHS = frozenset({"==", "is", "in", "contains", "not", "hasattr", "isinstance", "issubclass"})
+
+
+def stopped(value: Value, truth: bool) -> Value:
+    """What `a or b` and `a and b` give where `a`, whose truth was asked, decides."""
+    if isinstance(value, Unknown) and value.key and value.key[0] in TRUTHS:
+        return truth
+    return value
 
 
 def _compare(lowering: Lowering, node: ast.Compare, scope: Scope) -> Run:

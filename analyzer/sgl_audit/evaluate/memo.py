@@ -182,15 +182,18 @@ def remember_loading(session: Session) -> None:
         cls = module.ns.get(class_name)
         function = unwrapped(cls.find(method)) if isinstance(cls, Class) else MISSING
         if isinstance(function, Function) and function.code.watch is None:
-            function.code.watch = _loader(session.machine, {})
+            function.code.watch = _loader(session.machine, {}, method)
 
 
-def _loader(machine: Machine, store: dict[Any, Value]) -> Callable[..., Any]:
+def _loader(machine: Machine, store: dict[Any, Value], method: str) -> Callable[..., Any]:
     busy = [False]
 
     def give(called: Function, args: Any, kwargs: dict[str, Value]) -> Any:
         if busy[0]:
             return NOT_HANDLED
+        doubt = unknown_model(machine, args, method)
+        if doubt is not None:
+            return doubt
         key = call_key(machine, args, kwargs)
         if key is None:
             return NOT_HANDLED
@@ -205,6 +208,17 @@ def _loader(machine: Machine, store: dict[Any, Value]) -> Callable[..., Any]:
         return copying.deep(machine, store[key])
 
     return give
+
+
+def unknown_model(machine: Machine, args: Any, method: str) -> Value:
+    """What loading gives for a model that is not at hand: an unknown configuration, or None."""
+    path = next((arg for arg in args if isinstance(arg, str)), None)
+    if path is None:
+        return None
+    doubt = machine.imports.standins.files.doubt(path, "configuration of")
+    if doubt is None:
+        return None
+    return (doubt, {}) if method == "get_config_dict" else doubt
 
 
 def call_key(machine: Machine, args: Any, kwargs: dict[str, Value]) -> Any:

@@ -102,11 +102,19 @@ class Prepared:
         try:
             owner = self.session.get(f"{self.entry.root}.srt.server_args", "ServerArgs")
             memo.remember_parser(self.session, owner)
+            self.load_loaders()
         except Raised as raised:
             text = self.session.machine.as_text(raised.value)
             self._broken = f"{raised.value.cls.name} while loading: {text}"
         except Undecidable as stop:
             self._broken = stop.reason
+
+    def load_loaders(self) -> None:
+        """Load what loads model configurations, so that an unknown model can be given there."""
+        for name in dict.fromkeys(module for module, _, _ in memo.LOADERS):
+            if self.session.program.file_of(name) is not None:
+                memo.load_early(self.session, name)
+        memo.remember_loading(self.session)
 
     def warm(self) -> None:
         """Load what launches loaded late, where that has no effect on anything else."""
@@ -300,7 +308,17 @@ def allow_models(session: Session, launch: Launch) -> list[str]:
         folder = Path(launch.model_config)
         folder = folder if folder.is_dir() else folder.parent
         files.allow(model_argument(argv) or str(folder), folder)
+    model = model_argument(argv)
+    files.unknown_roots = set()
+    if model is not None and model.rstrip("/") not in files.roots:
+        files.unknown_roots.add(model.rstrip("/"))
     return argv
+
+
+def has_model(launch: Launch) -> bool:
+    """Whether the configuration of the launch's model is at hand, or it names none."""
+    model = model_argument(list(launch.argv))
+    return model is None or launch.model_config is not None or Path(model).is_dir()
 
 
 def model_argument(argv: list[str]) -> str | None:

@@ -18,7 +18,7 @@ from sgl_audit.evaluate.standins.exists import Existing
 from sgl_audit.evaluate.standins.files import Files
 from sgl_audit.evaluate.standins.hub import models_package
 from sgl_audit.evaluate.standins.typing_module import Typing
-from sgl_audit.evaluate.values import MISSING, Module, Native, Opaque, Value
+from sgl_audit.evaluate.values import MISSING, Module, Native, Opaque, Unknown, Value
 
 if TYPE_CHECKING:
     from sgl_audit.evaluate.machine import Machine
@@ -115,6 +115,9 @@ class Standins:
         """A name that a stand-in module does not define: opaque where it may exist."""
         if name in ABSENT.get(module.name, ()):
             return MISSING
+        if name == "__version__" and self._has_version(module.name):
+            text = f"version of {module.name}"
+            return Unknown(text, "no version of it is required", ("version", text), "version")
         if name.startswith("__") and name.endswith("__"):
             return MISSING
         full = f"{module.name}.{name}"
@@ -123,6 +126,10 @@ class Standins:
         if self.existing.absent_name(module.name, name):
             return MISSING
         return self.machine.imports.opaque(full)
+
+    def _has_version(self, name: str) -> bool:
+        """Whether a module is the top of an installed distribution."""
+        return "." not in name and name not in sys.stdlib_module_names
 
     def opaque_attribute(self, owner: Opaque, name: str) -> Value:
         """An attribute of an opaque value."""

@@ -76,6 +76,9 @@ def bag_names(standins: Standins) -> dict[str, Value]:
 
     def automatic(path: Value, **options: Value) -> Value:
         standins.world.ask("transformers")
+        doubt = files.doubt(path, "configuration of")
+        if doubt is not None:
+            return doubt
         data = load(path)
         return machine.call(registered.get(data.get("model_type", ""), config), [], data)
 
@@ -97,7 +100,11 @@ def bag_names(standins: Standins) -> dict[str, Value]:
         Native("from_pretrained", lambda a, k: machine.call(a[0], [], load(a[1])), raw=True)
     )
     config.ns["get_config_dict"] = ClassMethod(
-        Native("get_config_dict", lambda a, k: (load(a[1]), {}), raw=True)
+        Native(
+            "get_config_dict",
+            lambda a, k: (files.doubt(a[1], "configuration of") or load(a[1]), {}),
+            raw=True,
+        )
     )
     auto = Class("AutoConfig", (machine.object_class,), {}, "transformers")
     auto.ns["from_pretrained"] = standins.native("from_pretrained", automatic, raw=True)

@@ -11,12 +11,14 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sgl_audit.evaluate.values import Unknown, Value
+from sgl_audit.evaluate.values import Undecidable, Unknown, Value
 
 if TYPE_CHECKING:
     from sgl_audit.evaluate.standins import Standins
 
 MAX_BYTES = 32_000_000
+# Questions about a model that is not at hand as a whole. It is taken to be a folder as the hub has.
+ABOUT_MODEL = frozenset({"configuration of", "is at"})
 
 
 class Handle:
@@ -46,6 +48,20 @@ class Files:
         self.standins = standins
         self.roots: dict[str, Path] = {}
         self.written: dict[str, Any] = {}
+        self.unknown_roots: set[str] = set()
+
+    def doubt(self, path: Value, question: str) -> Unknown | None:
+        """An unknown for a question about a model that is not at hand, else None."""
+        if not self.unknown_roots:
+            return None
+        text = posixpath.normpath(self.text(path))
+        for root in self.unknown_roots:
+            if text.startswith(root + "/") or (text == root and question in ABOUT_MODEL):
+                rest = text[len(root) :].lstrip("/")
+                return Unknown(
+                    f"model {question} {rest}", "the model is not at hand", ("model", question, rest), "model"
+                )
+        return None
 
     def allow(self, name: str, folder: Path) -> None:
         """Let the program read a folder under the given name."""
@@ -72,6 +88,9 @@ class Files:
 
     def is_file(self, path: Value) -> Any:
         """`os.path.isfile`."""
+        doubt = self.doubt(path, "has file")
+        if doubt is not None:
+            return doubt
         text = self.text(path)
         if text in self.written:
             return True
@@ -93,6 +112,11 @@ class Files:
     def is_dir(self, path: Value) -> Any:
         """`os.path.isdir`."""
         text = self.text(path)
+        if posixpath.normpath(text) in self.unknown_roots:
+            return True
+        doubt = self.doubt(path, "has folder")
+        if doubt is not None:
+            return doubt
         real = self.real(text)
         if real is not None and real.is_dir():
             return True
@@ -101,6 +125,9 @@ class Files:
 
     def exists(self, path: Value) -> Any:
         """`os.path.exists`."""
+        doubt = self.doubt(path, "has file")
+        if doubt is not None:
+            return doubt
         return bool(self.is_file(path)) or bool(self.is_dir(path))
 
     def text(self, path: Value) -> str:
@@ -114,6 +141,9 @@ class Files:
 
     def list(self, path: Value) -> list[str]:
         """Names in a folder, sorted."""
+        doubt = self.doubt(path, "has in folder")
+        if doubt is not None:
+            raise Undecidable(f"{doubt.name}: {doubt.reason}")
         text = self.text(path).rstrip("/")
         names = {n[len(text) + 1 :].split("/")[0] for n in self.written if n.startswith(text + "/")}
         real = self.real(text)
@@ -127,6 +157,9 @@ class Files:
         """`glob.glob` for a pattern in the last part."""
         if isinstance(pattern, Unknown):
             raise TypeError("unknown pattern")
+        doubt = self.doubt(pattern, "has files like")
+        if doubt is not None:
+            raise Undecidable(f"{doubt.name}: {doubt.reason}")
         folder, last = posixpath.split(self.text(pattern))
         if not self.is_dir(folder):
             return []
@@ -140,6 +173,9 @@ class Files:
 
     def read(self, path: Value) -> bytes:
         """The bytes of a file."""
+        doubt = self.doubt(path, "says in")
+        if doubt is not None:
+            raise Undecidable(f"{doubt.name}: {doubt.reason}")
         text = self.text(path)
         if text in self.written:
             content = self.written[text]
@@ -174,6 +210,9 @@ class Files:
 
     def open(self, path: Value, mode: str = "r", *rest: Value, **options: Value) -> Handle:
         """`open`."""
+        doubt = self.doubt(path, "says in")
+        if doubt is not None and "r" in mode:
+            return Handle(self, self.text(path), doubt, False)
         text = self.text(path)
         if any(letter in mode for letter in "wax"):
             start: Any = b"" if "b" in mode else ""

@@ -127,6 +127,9 @@ def _utils(standins: Standins, module: Module) -> None:
 
     def cached_file(path: Value, filename: Value, **options: Value) -> Value:
         folder = files.text(path)
+        doubt = files.doubt(posixpath.join(folder, files.text(filename)), "says in")
+        if doubt is not None:
+            return doubt
         target = posixpath.join(folder, filename) if not files.is_file(folder) else folder
         if files.is_file(target):
             return target
@@ -317,10 +320,13 @@ def _huggingface(standins: Standins, module: Module) -> None:
         raise Raised(machine.call(_hub_error(standins, "LocalEntryNotFoundError"), ["offline"], {}))
 
     def download(path: Value, *rest: Value, **options: Value) -> Value:
-        return path if files.is_dir(path) else offline()
+        return path if files.doubt(path, "is at") or files.is_dir(path) else offline()
 
     def entry(path: Value, filename: Value = None, **options: Value) -> Value:
         target = posixpath.join(files.text(path), filename)
+        doubt = files.doubt(target, "says in")
+        if doubt is not None:
+            return doubt
         return target if files.is_file(target) else offline()
 
     standins.define(

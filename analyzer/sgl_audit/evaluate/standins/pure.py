@@ -127,6 +127,8 @@ def _build_json(standins: Standins, module: Module) -> None:
             raise machine.error("JSONDecodeError", str(problem)) from None
 
     def load(handle: Value, **options: Value) -> Value:
+        if isinstance(handle.content, Unknown):
+            return handle.content.derive(f"JSON of {handle.content.name}", "json")
         return loads(handle.content)
 
     def dumps(value: Value, **options: Value) -> Value:
