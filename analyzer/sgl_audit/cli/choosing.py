@@ -98,3 +98,16 @@ def suggestion(name: str, known: Iterable[str], count: int = 3) -> str:
     shown = [by_lower[key] for key in near[:count]]
     words = " or ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
     return f"; did you mean {words}?"
+
+
+def source_and(words: Sequence[str], what: str) -> tuple[str | None, str]:
+    """`[SOURCE] NAME` taken apart: click would give the only word to SOURCE.
+
+    Raises:
+        UsageError: there are more than two words.
+    """
+    if len(words) == 1:
+        return None, words[0]
+    if len(words) == 2:
+        return words[0], words[1]
+    raise UsageError(f"give [SOURCE] {what}; {len(words)} words are too many")

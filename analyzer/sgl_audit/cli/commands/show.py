@@ -1,8 +1,50 @@
-"""placeholder"""
+"""`sgl-audit show SOURCE NAME`: everything about one name."""
+
+from __future__ import annotations
+
+from pathlib import Path
 
 import click
 
+from sgl_audit.cli import options
 
-@click.command("show")
-def command() -> None:
-    """todo"""
+
+@click.command("show", short_help="Everything about an option, choice, gate, enum or variable.")
+@click.argument("words", nargs=-1, required=True, metavar="[SOURCE] NAME")
+@options.arch_option
+@options.opening_options
+@options.working_options
+@options.color_option
+def command(
+    words: tuple[str, ...],
+    archs: tuple[tuple[tuple[str, str | None], ...], ...],
+    offline: bool,
+    cache_dir: Path | None,
+    jobs: int,
+    no_progress: bool,
+    color: str,
+) -> None:
+    """Show everything about NAME, an option or flag, a choice, a gate, an enum, a choice list or
+    an environment variable: where it is defined, who sets, reads and refuses it under which
+    condition, and what each capability makes of it."""
+    from sgl_audit.api import ALL_CAPABILITIES
+    from sgl_audit.cli import choosing, output
+    from sgl_audit.cli.pages import find_pages
+    from sgl_audit.cli.pages.subject import Subject
+    from sgl_audit.cli.reading import read
+    from sgl_audit.cli.stderr import Feedback
+    from sgl_audit_reports.terminal import render_show
+
+    source, name = choosing.source_and(words, "NAME")
+    with Feedback(bar=not no_progress) as feedback:
+        tree, facts = read(source, archs, choosing.Opening(offline, cache_dir), jobs, feedback)
+    names = choosing.names_of(choosing.chosen(archs))
+    pages = find_pages(Subject(tree, facts, names or ALL_CAPABILITIES, bool(names)), name)
+    target = output.Target(output.TERMINAL, output.STDOUT)
+    output.write(
+        (target,),
+        lambda one: "\n".join(
+            output.on_terminal(lambda c, page=page: render_show(page, c), one.path, color)  # type: ignore[misc]
+            for page in pages
+        ),
+    )

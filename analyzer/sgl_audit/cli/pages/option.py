@@ -1,0 +1,118 @@
+"""The page of an option."""
+
+from __future__ import annotations
+
+from sgl_audit.cli.pages.rows import (
+    capability_section,
+    decision_rows,
+    rejection_rows,
+    value,
+    when,
+)
+from sgl_audit.cli.pages.subject import SETTING, Subject, enums_of
+from sgl_audit.model.facts import ChoiceList, Decision, Option
+from sgl_audit.model.guard import ALWAYS, holds_on
+from sgl_audit.model.report import ShowPage, ShowRow, ShowSection
+from sgl_audit_reports.common.text import value_text
+
+_NOTHING_SETS = "nothing in this tree sets it by itself"
+
+
+def option_page(subject: Subject, option: Option) -> ShowPage:
+    """Everything about one option."""
+    facts = subject.facts
+    decisions = [item for item in facts.decisions if item.option == option.name]
+    setting = [item for item in decisions if item.kind in SETTING]
+    reading = [item for item in decisions if item.kind not in SETTING]
+    rejections = [item for item in facts.rejections if option.name in item.options]
+    sections = (
+        _definition(option),
+        _choices(subject, option),
+        _enums(subject, option),
+        _variables(subject, option),
+        ShowSection("Set at", (), decision_rows(subject, setting), _NOTHING_SETS),
+        ShowSection(
+            "Refused at", (), rejection_rows(subject, rejections), "nothing refuses a value of it"
+        ),
+        ShowSection("Read to choose code at", (), decision_rows(subject, reading)),
+        _by_capability(subject, option, setting),
+    )
+    return ShowPage(option.name, "option", option.help or "", sections, option.place)
+
+
+def _definition(option: Option) -> ShowSection:
+    default = value_text(option.default) if option.default_known else "computed"
+    rows = [ShowRow(("default", default)), ShowRow(("type", option.type or "not declared"))]
+    if option.deprecated:
+        rows.append(ShowRow(("deprecated", "yes")))
+    rows += [
+        ShowRow(("flag", f"{flag.name}{' (deprecated)' if flag.deprecated else ''}"), flag.place)
+        for flag in option.flags
+    ]
+    return ShowSection("Definition", ("", ""), tuple(rows))
+
+
+def list_of(subject: Subject, option: Option) -> ChoiceList | None:
+    """The list that an option's choices come from."""
+    lists = subject.facts.choice_lists
+    return next((item for item in lists if item.name == option.choice_list), None)
+
+
+def _choices(subject: Subject, option: Option) -> ShowSection:
+    if option.choices is None:
+        return ShowSection("Choices", (), (), "any value of its type is taken")
+    known = list_of(subject, option)
+    by_value = {choice.value: choice for choice in known.choices} if known else {}
+    rows = []
+    for item in option.choices:
+        choice = by_value.get(item)
+        note = (choice.note or "") if choice else ""
+        guard = "" if choice is None or choice.guard == ALWAYS else when(choice.guard)
+        rows.append(ShowRow((value(item), note, guard), choice.place if choice else None))
+    if known is not None:
+        rows += [
+            ShowRow((f"extended through {point.name}",), point.place)
+            for point in known.extension_points
+        ]
+    title = f"Choices ({option.choice_list})" if option.choice_list else "Choices"
+    return ShowSection(title, ("value", "note", "when"), tuple(rows))
+
+
+def _enums(subject: Subject, option: Option) -> ShowSection:
+    choices = {str(item) for item in option.choices or ()}
+    rows = []
+    for item in enums_of(subject.facts, option):
+        members = {str(m.value): m for m in item.members if m.alias_of is None}
+        rows.append(ShowRow((item.name, f"{len(members)} members"), item.place))
+        rows += [
+            ShowRow((f"{members[text].name} = {text}", "no choice"), members[text].place)
+            for text in sorted(members.keys() - choices)
+            if choices
+        ]
+        rows += [ShowRow((text, "no member")) for text in sorted(choices - members.keys())]
+    return ShowSection("Enum", ("name", "what"), tuple(rows))
+
+
+def _variables(subject: Subject, option: Option) -> ShowSection:
+    rows = tuple(
+        ShowRow(
+            (item.name, "deprecated" if item.deprecated else "", item.replacement or ""),
+            item.place,
+        )
+        for item in subject.facts.environment
+        if option.name in item.overrides
+    )
+    return ShowSection("Environment variables that change it", ("name", "", "use instead"), rows)
+
+
+def _by_capability(subject: Subject, option: Option, setting: list[Decision]) -> ShowSection:
+    default = value_text(option.default) if option.default_known else "a computed value"
+    cells = []
+    for name in subject.capabilities:
+        found = [(value(d.literal), holds_on(d.guard, name)) for d in setting]
+        always = dict.fromkeys(text for text, held in found if held is True)
+        maybe = dict.fromkeys(text for text, held in found if held is None and text not in always)
+        parts = [f"set to {', '.join(always)}"] if always else []
+        parts += [f"may become {', '.join(maybe)}"] if maybe else []
+        cells.append((name, "; ".join([default, *parts]) if parts else f"stays {default}"))
+    return capability_section(subject, cells, "With no flag")
