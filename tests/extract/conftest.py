@@ -12,7 +12,7 @@ import pytest
 from sgl_audit.extract import Extraction, extract
 from sgl_audit.model.source import Distribution, Pin, SourceInfo, SourceKind, SourceTree
 
-SERVER = '''
+SERVER = """
 ATTENTION_BACKEND_CHOICES = ["triton", "flashinfer", "trtllm_mha", "fa3"]
 MOE_RUNNER_BACKEND_CHOICES = ["auto", "flashinfer_cutlass", "flashinfer_trtllm", "triton"]
 
@@ -29,8 +29,8 @@ class ServerArgs:
     def add_cli_args(parser):
         parser.add_argument("--attention-backend", choices=ATTENTION_BACKEND_CHOICES)
         parser.add_argument("--moe-runner-backend", choices=MOE_RUNNER_BACKEND_CHOICES)
-'''
-COMMON = '''
+"""
+COMMON = """
 import torch
 from functools import lru_cache, partial
 
@@ -63,7 +63,7 @@ is_sm100_supported = lru_cache(maxsize=1)(
     partial(_check, device_capability_majors=[10], cuda_version=(12, 8))
 )
 is_sm120_supported = lru_cache(maxsize=1)(lambda: _check([12], (12, 8)))
-'''
+"""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def dispatches(context: FileContext, visit: Visit, node: ast.If) -> Iterator[Set
     scope = visit.function.scope
     chosen = (Condition(node.test, True),)
     asked = list(_asked_backends(context, node.test, scope))
-    if asked and not _only_assigns(node.body[0]):
+    if asked and not _only_assigns(context, node.body[0]):
         for subject, member, literal in asked:
             yield Setting(subject, member, DecisionKind.DISPATCH, node, literal, chosen)
         return
@@ -64,9 +64,11 @@ def fallback(context: FileContext, visit: Visit, value: ast.expr) -> Iterator[Se
         yield Setting(asked[0], value, DecisionKind.DISPATCH, visit.node, text)
 
 
-def _only_assigns(node: ast.stmt) -> bool:
-    """Whether a branch gives a constant to a name, which is a decision of its own."""
+def _only_assigns(context: FileContext, node: ast.stmt) -> bool:
+    """Whether a branch gives a backend to a name, which is a decision of its own."""
     match node:
+        case ast.Assign(value=value) if is_member(context, value):
+            return True
         case ast.Assign(value=ast.Constant()) | ast.Return(value=ast.Constant() | None):
             return True
     return isinstance(node, (ast.Pass, ast.Continue, ast.Break, ast.Assert))

@@ -102,7 +102,7 @@ class _Pass:
         self.rejections: list[Rejection] = []
         self.changes: list[RawChange] = []
         self.reads: list[VariableRead] = []
-        self._hits = LineHits(parsed, index.refusing)
+        self._hits = LineHits(parsed, index.acting)
         local = capability_names(self.context)
         self._local = LineHits(parsed, literal_pattern(local)) if local else None
         self._environment = ENVIRONMENT.search(parsed.data) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from sgl_audit.extract.atoms import atom_of
 from sgl_audit.extract.context import FileContext
@@ -12,6 +13,19 @@ from sgl_audit.model.guard import ALWAYS, NEVER, Atom, AtomKind, Guard, all_of, 
 from sgl_audit.syntax.text import one_line
 
 _DEPTH = 4
+# How a comparison is written, and whether that is the comparison itself or its negation.
+_WORDS: dict[type[ast.cmpop], tuple[str, bool]] = {
+    ast.Eq: ("==", True),
+    ast.NotEq: ("==", False),
+    ast.In: ("in", True),
+    ast.NotIn: ("in", False),
+    ast.Is: ("is", True),
+    ast.IsNot: ("is", False),
+    ast.Lt: ("<", True),
+    ast.GtE: (">=", True),
+    ast.Gt: (">", True),
+    ast.LtE: ("<=", True),
+}
 _SHAPES = (ast.BoolOp, ast.UnaryOp, ast.IfExp)
 
 
@@ -80,22 +94,15 @@ def _compare(
     right: ast.expr,
     scope: Scope,
 ) -> Guard:
-    positive: dict[type[ast.cmpop], type[ast.cmpop]] = {
-        ast.NotEq: ast.Eq,
-        ast.NotIn: ast.In,
-        ast.IsNot: ast.Is,
-    }
-    wanted = positive.get(type(op))
-    if wanted is None:
-        return atom_of(context, node, scope)
-    # One spelling for both sides of a test, so that `==` and `!=` contradict each other.
-    atom = atom_of(context, node, scope)
-    names = atom.capabilities
-    if names is not None:
-        names = frozenset(context.capabilities) - names
-    words = {ast.Eq: "==", ast.In: "in", ast.Is: "is"}[wanted]
-    text = f"{one_line(context.parsed, left)} {words} {one_line(context.parsed, right)}"
-    return negate(Atom(atom.kind, text, names, atom.options))
+    """One spelling for both sides of a test, so that `==` and `!=` contradict each other."""
+    word, positive = _WORDS[type(op)]
+    text = f"{one_line(context.parsed, left)} {word} {one_line(context.parsed, right)}"
+    atom = replace(atom_of(context, node, scope), text=text)
+    if positive:
+        return atom
+    if atom.capabilities is not None:
+        atom = replace(atom, capabilities=frozenset(context.capabilities) - atom.capabilities)
+    return negate(atom)
 
 
 def _definition(scope: Scope, name: str, line: int) -> tuple[ast.expr, Scope] | None:

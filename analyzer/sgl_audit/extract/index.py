@@ -44,8 +44,18 @@ _MODULES = {
 }
 # An attribute that other classes may read through `self`.
 _SELF = re.compile(rb"self\.\w+[^\n=]*=[^\n=][^\n]*(?:apability|device_sm|device_properties)")
-# How a function says that it refuses something, in a file that is worth reading anyway.
-_REFUSALS = (b"nsupported", b"not support", b"scheme", b"equires ")
+# How a function says that it refuses or sets something, in a file that is worth reading anyway.
+_ACTIONS = (
+    b"nsupported",
+    b"not support",
+    b"scheme",
+    b"equires ",
+    b"server_args.",
+    b"overrides[",
+    b"declared[",
+    b"return {",
+    b"setattr(",
+)
 _OPTION_WORDS = ("backend", "quantization", "kv_cache_dtype", "moe_runner")
 
 
@@ -75,7 +85,7 @@ class Index:
     bag_getters: frozenset[str]
     declaring: frozenset[str]
     relevant: re.Pattern[bytes]
-    refusing: re.Pattern[bytes]
+    acting: re.Pattern[bytes]
     machine_names: re.Pattern[bytes]
 
 
@@ -226,7 +236,7 @@ def _assemble(declared: _Declared, table: MachineTable) -> Index:
         frozenset({"get_exec", "get_server_args", "get_global_server_args", "resolving_view"}),
         frozenset(declared.files),
         literal_pattern(words),
-        literal_pattern((*words, *_REFUSALS)),
+        literal_pattern((*words, *_ACTIONS)),
         _machine_names(table),
     )
 

@@ -179,19 +179,24 @@ def case_test(subject: ast.expr, pattern: ast.pattern) -> ast.expr | str | None:
     """A `case` as a comparison with its subject; None where it matches everything."""
     match pattern:
         case ast.MatchValue(value=value):
-            test = ast.Compare(subject, [ast.Eq()], [value])
-            return ast.copy_location(test, value)
+            return _written(ast.Compare(subject, [ast.Eq()], [value]), pattern)
         case ast.MatchSingleton(value=value):
             constant = ast.copy_location(ast.Constant(value), pattern)
-            return ast.copy_location(ast.Compare(subject, [ast.Is()], [constant]), pattern)
+            return _written(ast.Compare(subject, [ast.Is()], [constant]), pattern)
         case ast.MatchOr(patterns=patterns):
             tests = [case_test(subject, item) for item in patterns]
             parts = [item for item in tests if isinstance(item, ast.expr)]
             if len(parts) == len(tests):
-                return ast.copy_location(ast.BoolOp(ast.Or(), parts), pattern)
+                return _written(ast.BoolOp(ast.Or(), parts), pattern)
         case ast.MatchAs(pattern=None):
             return None
     return f"{ast.unparse(subject)} matches {ast.unparse(pattern)}"
+
+
+def _written(test: ast.expr, pattern: ast.pattern) -> ast.expr:
+    """A test that the source spells otherwise: it has a line, and no end to cut its text by."""
+    test.lineno, test.col_offset, test.end_lineno = pattern.lineno, pattern.col_offset, None
+    return test
 
 
 def _qualified(function: Function, name: str) -> str:

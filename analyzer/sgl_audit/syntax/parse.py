@@ -38,7 +38,7 @@ def decode(data: bytes) -> str:
     """
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     text = data.decode(encoding)
-    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", " ")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def parse_file(path: str, data: bytes) -> ParsedFile | Diagnostic:

@@ -10,8 +10,8 @@ _TOP = re.compile(rb"^[A-Za-z_@]", re.MULTILINE)
 _NAME = re.compile(
     rb"""
     ^\ *(?:async\ )?(?:def|class)\ +([A-Za-z_]\w*)   # a definition
-    | ^\ *([A-Za-z_]\w*)(?:\ *:[^=\n]+)?\ *=[^=]     # an assignment, annotated or not
-    | =\ *([A-Za-z_]\w*)\ *=[^=]                     # the second name of a chain
+    | ^\ *([A-Za-z_]\w*)(?:\ *:[^=\n]+)?\ *=(?!=)    # an assignment, annotated or not
+    | (?<==)\ *([A-Za-z_]\w*)\ *=(?!=)               # the second name of a chain
     """,
     re.VERBOSE | re.MULTILINE,
 )
