@@ -44,6 +44,7 @@ class Reached:
         scheduler: a scheduler without its processes, with record and model configuration.
         initialised: names of the initialisers that the scheduler's own conditions let run.
         stopped: why the run-time part could not be followed, or None.
+        late_reason: why a stage after the start of loading could not be followed, or None.
     """
 
     record: Value
@@ -51,6 +52,7 @@ class Reached:
     initialised: list[str] = field(default_factory=list)
     stopped: str | None = None
     stopped_by: Raised | None = None
+    late_reason: str | None = None
 
 
 class Entry:
