@@ -367,6 +367,9 @@ class Branching:
         if self.handlers:
             names = ", ".join(self.text_of(key) for key, _ in cube)
             raise Undecidable(f"an exception that may be caught depends on {names}", raised.place)
+        if any(item.raised is raised for item in self.refusals):
+            # Every way inside ended in it: the conditions of those ways are noted already.
+            return
         whole = tuple({**self.known, **dict(cube)}.items())
         self.refusals.append(GuardedRefusal(raised, whole))
 
@@ -376,6 +379,8 @@ class Branching:
         return asked.name if asked is not None else str(key)
 
     def _close(self, ways: list[Way], f: Frame) -> Any:
+        if not ways:
+            raise self.refusals[-1].raised
         if len(ways) == 1:
             return self._only(ways[0])
         first = ways[0].signal

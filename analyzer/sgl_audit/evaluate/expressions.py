@@ -361,6 +361,8 @@ def _dict(lowering: Lowering, node: ast.Dict, scope: Scope) -> Run:
                     result[k] = value(f)
                 except TypeError as error:
                     raise machine.convert(error) from None
+        if machine.tracer is not None:
+            machine.tracer.made(result)
         return result
 
     return run

@@ -180,8 +180,6 @@ class Items:
                 return
         if isinstance(owner, (dict, list)):
             self.touch(owner)
-            if self.tracer is not None:
-                self.tracer.stored_item(owner, key, value)
             try:
                 owner[key] = self._stored_slice(key, value)
             except Exception as error:

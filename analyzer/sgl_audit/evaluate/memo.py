@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sgl_audit.evaluate.machine import NOT_HANDLED
 from sgl_audit.evaluate.standins import copying
 from sgl_audit.evaluate.standins.argparse_module import HostParser
+from sgl_audit.evaluate.standins.records import RecordField
 from sgl_audit.evaluate.values import (
     MISSING,
     Class,
@@ -29,6 +30,7 @@ from sgl_audit.evaluate.values import (
     Unknown,
     Value,
 )
+from sgl_audit.model.resolution import Step
 
 if TYPE_CHECKING:
     from sgl_audit.evaluate.machine import Machine
@@ -90,6 +92,7 @@ def remember_parser(session: Session, owner: Value, name: str = "add_cli_args") 
         machine.journal.undo()
         return
     machine.journal.commit()
+    session.world.extra["parser"] = built
     if not pure:
         return
     fresh = len(HostParser(prog="sglang")._actions)
@@ -307,3 +310,35 @@ def _harmless(value: Value, known: dict[int, bool], depth: int) -> bool:
     return value is MISSING or isinstance(
         value, (Class, Native, Opaque, str, int, float, bool, tuple, frozenset, type(None))
     )
+
+
+def flags_given(session: Session, argv: list[str]) -> dict[str, str]:
+    """Field -> the flag as it was typed, with its value."""
+    parser = session.world.extra.get("parser")
+    known = parser._option_string_actions if isinstance(parser, HostParser) else {}
+    given: dict[str, str] = {}
+    for index, word in enumerate(argv):
+        flag = word.partition("=")[0]
+        action = known.get(flag)
+        if action is None and flag.startswith("--"):
+            near = [name for name in known if name.startswith(flag)]
+            action = known[near[0]] if len(near) == 1 else None
+        if action is not None:
+            follows = argv[index + 1] if index + 1 < len(argv) else ""
+            value = f" {follows}" if "=" not in word and not follows.startswith("--") else ""
+            given[action.dest] = f"{word}{value}".strip()
+    return given
+
+
+def first_step(
+    session: Session, field: RecordField, given: dict[str, str], initial: dict[str, Value]
+) -> Step | None:
+    """What a field starts with: the flag that was given, or the declared default."""
+    machine = session.machine
+    if field.name in given:
+        return Step(given[field.name], None, "flag")
+    start = initial.get(field.name, MISSING)
+    if start is MISSING:
+        return None
+    same = field.default is not MISSING and machine.is_same(start, field.default) is True
+    return Step(machine.part(start, 0)[:200], None, "default" if same else "command line")

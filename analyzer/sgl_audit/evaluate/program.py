@@ -33,6 +33,7 @@ class Program:
         self._parsed: dict[str, ast.Module | None] = {}
         self._scopes: dict[str, Scope] = {}
         self._imports: dict[str, set[str]] = {}
+        self._tests: dict[str, dict[int, str]] = {}
         self._statements: dict[int, Any] = {}
         self._library_files: dict[str, dict[str, str]] = {}
         self._index(tree)
@@ -164,6 +165,14 @@ class Program:
                 found.add(target)
                 found.update(f"{target}.{alias.name}" for alias in node.names)
         return {name for name in found if name in self._files}
+
+    def tests_of(self, path: str) -> dict[int, str]:
+        """Line -> test of every `if` in a file."""
+        if path not in self._tests:
+            from sgl_audit.evaluate.trace import tests_in
+
+            self._tests[path] = tests_in(self.parse(path))
+        return self._tests[path]
 
     def module_scope(self, path: str, tree: ast.Module) -> Scope:
         """The scope of a module body."""

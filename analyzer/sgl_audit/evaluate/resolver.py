@@ -15,7 +15,7 @@ from sgl_audit.evaluate.plain import NotPlainError, plain
 from sgl_audit.evaluate.program import Program
 from sgl_audit.evaluate.relevance import is_relevant
 from sgl_audit.evaluate.session import Session
-from sgl_audit.evaluate.trace import Tracer, steps_of
+from sgl_audit.evaluate.trace import Tracer
 from sgl_audit.evaluate.values import Cases, Raised, Undecidable, Unknown, Value
 from sgl_audit.evaluate.world import World, make_world
 from sgl_audit.model.facts import JsonValue
@@ -134,7 +134,7 @@ class Prepared:
             return unknown(launch, self._broken, self.world)
         argv = allow_models(self.session, launch)
         with self.session.launch() as machine:
-            tracer = Tracer(frozenset()) if trace else None
+            tracer = Tracer() if trace else None
             try:
                 machine.tracer = tracer
                 answer = self._run(launch, argv, tracer, every)
@@ -168,7 +168,7 @@ class Prepared:
         except Undecidable as stop:
             where = f" ({stop.where[0]}:{stop.where[1]})" if stop.where else ""
             return unknown(launch, stop.reason + where, self.world, self._possible())
-        steps = steps_of(tracer, machine) if tracer is not None else {}
+        steps = self._steps(launch, tracer)
         options = self._options(record, every, steps)
         reached = self.entry.start_scheduler(record)
         runtime = [
@@ -186,6 +186,20 @@ class Prepared:
             assumptions=self._assumptions(),
             notes=_notes(reached),
         )
+
+    def _steps(self, launch: Launch, tracer: Tracer | None) -> dict[str, Any]:
+        """What set each field: the flag or the default, then every decision."""
+        if tracer is None:
+            return {}
+        machine = self.session.machine
+        decided = tracer.steps(machine)
+        given = memo.flags_given(self.session, list(launch.argv))
+        steps: dict[str, Any] = {}
+        for field in tracer.fields:
+            name = field.name
+            first = memo.first_step(self.session, field, given, tracer.initial)
+            steps[name] = (*((first,) if first is not None else ()), *decided.get(name, ()))
+        return steps
 
     def _options(self, record: Value, every: bool, steps: dict[str, Any]) -> list[ResolvedValue]:
         read = self.entry.reader(record)

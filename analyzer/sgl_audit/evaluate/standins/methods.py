@@ -118,6 +118,8 @@ def changing(name: str) -> Method:
         if isinstance(owner, list) and name == "pop" and args:
             args = [machine.as_index(args[0])]
         machine.touch(owner)
+        if machine.tracer is not None and name == "append" and args:
+            machine.tracer.appended(owner, args[0])
         try:
             return getattr(builtin_kind(owner), name)(owner, *args, **kwargs)
         except (Raised, Undecidable):
@@ -136,8 +138,6 @@ def changing_dunder(name: str) -> Method:
             if isinstance(arg, Unknown):
                 raise Undecidable(f"{name} with {arg.name}: {arg.reason}")
         machine.touch(owner)
-        if machine.tracer is not None and name == "__setitem__":
-            machine.tracer.stored_item(owner, args[0], args[1])
         try:
             return getattr(builtin_kind(owner), name)(owner, *args)
         except Exception as error:
@@ -170,8 +170,6 @@ def _update(machine: Machine, owner: Any, args: list[Value], kwargs: dict[str, V
         pairs = to_dict(machine, args, kwargs)
     machine.touch(owner)
     for key, value in list(pairs.items()):
-        if machine.tracer is not None:
-            machine.tracer.stored_item(owner, key, value)
         dict.__setitem__(owner, key, value)
     return None
 
