@@ -174,15 +174,10 @@ def answer_batch(question: BatchQuestion, opening: Opening, feedback: Feedback) 
 
 
 def _stream(lines: Iterator[str]) -> None:
-    from sgl_audit_reports.output import silence_stdout
-
-    try:
-        for line in lines:
-            # Each at once: a reader can begin, and nothing is kept.
-            sys.stdout.write(line)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        silence_stdout()
+    for line in lines:
+        # Each at once: a reader can begin, and nothing is kept.
+        sys.stdout.write(line)
+    sys.stdout.flush()
 
 
 def _batch_lines(

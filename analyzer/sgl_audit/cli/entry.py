@@ -32,19 +32,27 @@ def run(arguments: Sequence[str] | None = None, program: str = "sgl-audit") -> i
         say(_sentence(error))
         return error.exit_code
     except click.ClickException as error:
-        error.show()
+        say(_usage_sentence(error))
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except BrokenPipeError:
-        return EXIT_CLEAN
     except Exception as error:
         return _internal(error)
     return result if isinstance(result, int) else EXIT_CLEAN
 
 
 def _sentence(error: SglAuditError) -> str:
-    text = " ".join(str(error).split())
+    return _ended(" ".join(str(error).split()))
+
+
+def _usage_sentence(error: click.ClickException) -> str:
+    """What is wrong with the command line, and where its help is: one line, not click's four."""
+    text = _ended(" ".join(error.format_message().split()))
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{text} See {context.command_path} --help." if context is not None else text
+
+
+def _ended(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 

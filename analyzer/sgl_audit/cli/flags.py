@@ -12,7 +12,6 @@ from pathlib import Path
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
-from sgl_audit.errors import SglAuditError
 from sgl_audit.model.resolution import Resolution
 from sgl_audit.model.source import SourceTree
 from sgl_audit.source.cache import cache_root
@@ -22,6 +21,7 @@ _DECLARING = re.compile(r"sglang/srt/(?:server_args\.py|arg_groups/.*\.py)")
 _FLAG = re.compile(rb"""["'](--[a-z0-9][a-z0-9-]*)["']""")
 # Newer trees make the flag from the field: `moe_runner_backend: A[str, Arg(...)]`.
 _FIELD = re.compile(rb"^    ([a-z][a-z0-9_]*)\s*:", re.MULTILINE)
+_LIKE_A_FLAG = 0.8
 _MOST_WHEELS = 40
 _MOST_BYTES = 4 * 2**20
 
@@ -65,13 +65,15 @@ def unknown_flags(resolution: Resolution) -> tuple[str, ...]:
 
 
 def flags_of_tree(tree: SourceTree) -> frozenset[str]:
-    """Every flag that the tree declares."""
-    from sgl_audit import api
+    """Every flag of the tree's parser, else every text in it that looks like one."""
+    from sgl_audit.evaluate.reading import Reader
 
     try:
-        options = api.facts(tree, capabilities=("sm120",)).options
-        found = frozenset(flag.name for option in options for flag in option.flags)
-    except (SglAuditError, ImportError):
+        found = frozenset(
+            flag for option in Reader(tree).options().values() for flag in option.flags
+        )
+    except Exception:
+        # This only makes a message better; whatever goes wrong must not end the answer.
         found = frozenset()
     return found or frozenset(
         flag
@@ -132,9 +134,9 @@ def sentence(
     """What is to be said of an unknown flag; empty where nothing is known."""
     parts = []
     # Two letters apart is a typing error; a flag of another meaning is no help.
-    near = difflib.get_close_matches(flag, sorted(flags), 1, 0.7)
+    near = difflib.get_close_matches(flag, sorted(flags), 1, _LIKE_A_FLAG)
     if near:
-        parts.append(f"the nearest flag here is {near[0]}")
+        parts.append(f"nearest to {flag} is {near[0]}")
     having = [item.version for item in others if item.has]
     if having:
         parts.append(_when(flag, having, others, tree.info.distribution.version))

@@ -89,11 +89,16 @@ def absolute_paths(argv: Sequence[str]) -> tuple[str, ...]:
 
 
 def model_of(argv: Sequence[str]) -> str | None:
-    """The model path of a launch, as argparse would take it: the last one."""
+    """The model path of a launch."""
+    return _value_of(argv, MODEL_FLAGS)
+
+
+def _value_of(argv: Sequence[str], flags: Sequence[str]) -> str | None:
+    """The value of a flag as argparse would take it: the last one."""
     found = None
     for index, word in enumerate(argv):
         name, equals, value = word.partition("=")
-        if name in MODEL_FLAGS:
+        if name in flags:
             found = value if equals else next(iter(argv[index + 1 : index + 2]), None)
     return found
 
@@ -133,7 +138,7 @@ def _named(argv: tuple[str, ...]) -> Model:
     name = model_of(argv)
     if name is None:
         return Model(argv)
-    files = find_model(name)
+    files = find_model(name, revision=_value_of(argv, ("--revision",)))
     if files is None:
         note = (
             f"nothing is known of model {name}, which is not on this machine; give --model-config "

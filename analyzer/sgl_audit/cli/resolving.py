@@ -63,11 +63,12 @@ def without_model(resolution: Resolution) -> Resolution:
 
 
 def exit_code(resolutions: Iterable[Resolution]) -> int:
-    """0 accepted, 1 where any launch is rejected, else 3 where any is unknown."""
-    outcomes = {resolution.outcome for resolution in resolutions}
-    if Outcome.REJECTED in outcomes:
+    """0 accepted, 1 where any launch is refused, at once or later, else 3 where any is unknown."""
+    found = list(resolutions)
+    if any(item.outcome is Outcome.REJECTED or item.late for item in found):
         return EXIT_FINDINGS
-    return EXIT_INCOMPLETE if Outcome.UNKNOWN in outcomes else EXIT_CLEAN
+    unknown = any(item.outcome is Outcome.UNKNOWN for item in found)
+    return EXIT_INCOMPLETE if unknown else EXIT_CLEAN
 
 
 def resolve_file(

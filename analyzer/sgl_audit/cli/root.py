@@ -5,9 +5,12 @@ from __future__ import annotations
 import difflib
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 from click_default_group import DefaultGroup
+
+from sgl_audit.errors import EXIT_CLEAN
 
 COMMANDS = (
     "audit",
@@ -50,6 +53,16 @@ class Commands(DefaultGroup):  # type: ignore[misc]
             ctx, args
         )
         return found
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a reader that goes away ends it, without a complaint."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            from sgl_audit_reports.output import silence_stdout
+
+            silence_stdout()
+            return EXIT_CLEAN
 
 
 def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:

@@ -67,7 +67,8 @@ def command(
     sgl-audit resolve sglang==0.5.23 --arch sm120 --arch b200 -- \\
         python -m sglang.launch_server --model-path DIR --quantization modelopt_fp4 --tp 8
 
-    Several --arch make one table. Exit code: 0 accepted, 1 rejected, 3 unknown; 0 for a batch.
+    Several --arch make one table. Exit code: 0 accepted, 1 refused at once or once loading
+    starts, 3 unknown; 0 for a batch.
     """
     from sgl_audit.cli import asking
     from sgl_audit.cli.choosing import Opening, chosen

@@ -9,7 +9,11 @@ import click
 from sgl_audit.cli import options
 
 
-@click.command("show", short_help="Everything about an option, choice, gate, enum or variable.")
+@click.command(
+    "show",  # A flag is a name here, not an option of ours.
+    context_settings={"ignore_unknown_options": True},
+    short_help="Everything about an option, choice, gate, enum or variable.",
+)
 @click.argument("words", nargs=-1, required=True, metavar="[SOURCE] NAME")
 @options.arch_option
 @options.opening_options

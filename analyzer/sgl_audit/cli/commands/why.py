@@ -10,7 +10,12 @@ from sgl_audit.cli import options
 from sgl_audit.cli.parsing import AssumingCommand
 
 
-@click.command("why", cls=AssumingCommand, short_help="Which launches reach OPTION=VALUE.")
+@click.command(
+    "why",
+    cls=AssumingCommand,  # A flag is a name here, not an option of ours.
+    context_settings={"ignore_unknown_options": True},
+    short_help="Which launches reach OPTION=VALUE.",
+)
 @click.argument("words", nargs=-1, required=True, metavar="[SOURCE] OPTION=VALUE")
 @options.arch_option
 @options.assume_option
