@@ -214,16 +214,46 @@ class Entry:
         the one that the record's own `resolved_dict` calls with itself and a field name.
         """
         machine = self.session.machine
-        method = record.cls.find("resolved_dict")
-        if isinstance(method, Function):
-            if id(method) not in self._readers:
-                self._readers[id(method)] = reader_name(method)
-            name = self._readers[id(method)]
-            function = method.globals.get(name, MISSING) if name else MISSING
-            if function is not MISSING:
-                function = machine._forced(method.globals, name, function)
-                return lambda field_name: machine.call(function, [record, field_name], {})
+        function = self._reader_of_dump(record) or self._reader_of_projection()
+        if function is not None:
+            return lambda field_name: machine.call(function, [record, field_name], {})
         return lambda field_name: machine.getattr(record, field_name)
+
+    def _reader_of_dump(self, record: Value) -> Value:
+        """The function that the record's own `resolved_dict` calls with itself and a field name."""
+        method = record.cls.find("resolved_dict")
+        if not isinstance(method, Function):
+            return None
+        if id(method) not in self._readers:
+            owner = method.code.positional[0]
+            self._readers[id(method)] = reader_name(method.code.node, owner)
+        return self._global(method.globals, self._readers[id(method)])
+
+    def _reader_of_projection(self) -> Value:
+        """The function with which the process-wide configuration is filled from a record."""
+        if not self.has(RUNTIME_CONTEXT):
+            return None
+        module = self.module(RUNTIME_CONTEXT)
+        if id(module) not in self._readers:
+            tree = self.session.program.parse(str(module.file))
+            self._readers[id(module)] = reader_name(tree, "server_args") if tree else None
+        name = self._readers[id(module)]
+        found = self._global(module.ns, name)
+        if found is not None or name is None:
+            return found
+        # Such modules import it inside the function, to stay out of an import cycle.
+        for target in imported_from(self.session.program.parse(str(module.file)), name):
+            value = self.session.machine.module_attribute(self.session.imports.load(target), name)
+            if isinstance(value, Function):
+                return value
+        return None
+
+    def _global(self, ns: dict[str, Value], name: str | None) -> Value:
+        value = ns.get(name, MISSING) if name is not None else MISSING
+        if value is MISSING or name is None:
+            return None
+        value = self.session.machine._forced(ns, name, value)
+        return value if isinstance(value, Function) else None
 
     def fields(self, record: Value) -> list[str]:
         """Names of the record's fields."""
@@ -289,20 +319,32 @@ def is_getter(name: str, value: Value) -> bool:
     )
 
 
-def reader_name(method: Function) -> str | None:
-    """The function a record's dump calls with itself and a field name."""
-    owner = method.code.positional[0]
-    for node in ast.walk(method.code.node):
+def reader_name(tree: ast.AST, owner: str) -> str | None:
+    """The function most often called with a record and the name of a field."""
+    counts: dict[str, int] = {}
+    for node in ast.walk(tree):
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
-            and len(node.args) == 2
+            and len(node.args) in (2, 3)
             and isinstance(node.args[0], ast.Name)
             and node.args[0].id == owner
-            and isinstance(node.args[1], ast.Attribute)
+            and isinstance(node.args[1], (ast.Attribute, ast.Name))
+            and node.func.id not in ("getattr", "setattr", "hasattr", "isinstance", "issubclass")
         ):
-            return node.func.id
-    return None
+            counts[node.func.id] = counts.get(node.func.id, 0) + 1
+    return max(sorted(counts), key=lambda name: counts[name]) if counts else None
+
+
+def imported_from(tree: ast.AST | None, name: str) -> list[str]:
+    """Modules from which any part of a file imports a name."""
+    return [
+        node.module
+        for node in (ast.walk(tree) if tree is not None else ())
+        if isinstance(node, ast.ImportFrom)
+        and node.module
+        and any(alias.name == name for alias in node.names)
+    ]
 
 
 __all__ = ["Bound", "Entry", "Reached", "is_instance"]

@@ -92,8 +92,12 @@ class Reader:
             return {}
         fields = {f.name: f for f in self._fields(owner)}
         actions = self._actions(session, owner)
+        renamed = renamed_fields(owner)
         names = list(dict.fromkeys([*fields, *(action.dest for action in actions)]))
-        return {name: self._option(name, fields.get(name), actions) for name in names}
+        return {
+            name: self._option(name, fields.get(name), actions, renamed.get(name, ()))
+            for name in names
+        }
 
     def _look(self, session: Session, module: Module, name: str) -> Value:
         try:
@@ -124,9 +128,13 @@ class Reader:
         self.problems.append(f"the argument parser could not be built: {reason}{where}")
 
     def _option(
-        self, name: str, field: RecordField | None, actions: list[argparse.Action]
+        self,
+        name: str,
+        field: RecordField | None,
+        actions: list[argparse.Action],
+        destinations: tuple[str, ...] = (),
     ) -> EvaluatedOption:
-        own = [action for action in actions if action.dest == name]
+        own = [action for action in actions if action.dest in (name, *destinations)]
         default, known = self._default(field, own)
         flags = tuple(dict.fromkeys(flag for action in own for flag in action.option_strings))
         limited = [action for action in own if action.choices is not None]
@@ -304,6 +312,21 @@ def _is_import(node: Any) -> bool:
     import ast
 
     return isinstance(node, (ast.Import, ast.ImportFrom))
+
+
+def renamed_fields(owner: Class) -> dict[str, tuple[str, ...]]:
+    """Field -> parser destinations that `from_cli_args` stores under it (`args.a = args.b`)."""
+    import ast
+
+    method = owner.find("from_cli_args")
+    function = getattr(method, "function", method)
+    found: dict[str, tuple[str, ...]] = {}
+    if isinstance(function, Function):
+        for node in ast.walk(function.code.node):
+            match node:
+                case ast.Assign(targets=[ast.Attribute(attr=field)], value=ast.Attribute(attr=dest)):
+                    found[field] = (*found.get(field, ()), dest)
+    return found
 
 
 def bound_by(node: Any) -> set[str]:
