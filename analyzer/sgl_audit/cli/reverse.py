@@ -11,11 +11,13 @@ from sgl_audit.cli.pages.rows import decision_rows, rejection_rows, size, when
 from sgl_audit.cli.pages.subject import SETTING, Subject, enums_of
 from sgl_audit.errors import UsageError
 from sgl_audit.model.facts import Decision, Facts, JsonValue, Option
-from sgl_audit.model.guard import Guard, atoms, holds_on
+from sgl_audit.model.guard import And, Guard, holds_on, text_of
 from sgl_audit.model.report import ShowPage, ShowRow, ShowSection
 from sgl_audit.model.resolution import Outcome, Resolution
 from sgl_audit.model.source import SourceTree
+from sgl_audit_reports.common.text import clipped
 
+_OBSTACLE_LENGTH = 160
 _NOTHING = {"none", "null", "(unset)", ""}
 # The page, and whether anything reaches the value; None where that is not known.
 Page = tuple[ShowPage, bool | None]
@@ -190,15 +192,13 @@ def _elsewhere(decisions: Sequence[Decision], capability: str) -> tuple[ShowRow,
 
 
 def _obstacle(guard: Guard, capability: str) -> str:
-    """The machine tests that keep a place from being reached."""
-    tests = [
-        atom.text
-        for atom in atoms(guard)
-        if atom.capabilities is not None and holds_on(atom, capability) is False
-    ]
-    if not tests:
+    """The parts of a condition that cannot hold on the capability."""
+    parts = guard.parts if isinstance(guard, And) else (guard,)
+    failing = [text_of(part) for part in parts if holds_on(part, capability) is False]
+    if not failing:
         return f"never on {capability}"
-    return f"{' and '.join(dict.fromkeys(tests))} does not hold on {capability}"
+    shown = clipped(" and ".join(dict.fromkeys(failing)), _OBSTACLE_LENGTH)
+    return f"{shown} does not hold on {capability}"
 
 
 def _families(here: Sequence[FamilyAnswer], asked: bool) -> ShowSection:

@@ -11,7 +11,7 @@ from sgl_audit.model.report import Excerpt, ShowRow, ShowSection
 from sgl_audit.model.source import Place
 from sgl_audit.syntax.excerpt import excerpt
 from sgl_audit_reports.common.names import capability_range
-from sgl_audit_reports.common.text import clipped, value_text
+from sgl_audit_reports.common.text import clipped, plural, value_text
 
 _GUARD_LENGTH = 240
 _MESSAGE_LENGTH = 160
@@ -65,7 +65,7 @@ def when(guard: Guard) -> str:
     kept = [part for part in guard.parts if not _excluded(part)]
     dropped = len(guard.parts) - len(kept)
     short = text_of(And(tuple(kept))) if kept else text
-    more = f" and {dropped} conditions more" if kept and dropped else ""
+    more = f" and {plural(dropped, 'condition')} more" if kept and dropped else ""
     return f"when {clipped(short, _GUARD_LENGTH)}{more}"
 
 
