@@ -265,7 +265,8 @@ def test_a_chain_that_ends_in_a_refusal(read):
             else:
                 raise RuntimeError(f"Unsupported scheme: {weight_quant}")
     """
-    (rejection,) = read({"layers/q.py": code}).facts.rejections
+    found = read({"layers/q.py": code}).facts.rejections
+    (rejection,) = [item for item in found if item.kind is RejectionKind.RAISE]
     assert rejection.message == "Unsupported scheme: {weight_quant}"
     kinds = [atom.kind for atom in atoms(rejection.guard)]
     assert kinds == [AtomKind.MODEL, AtomKind.MODEL]
@@ -314,3 +315,38 @@ if server_args.enable_fusion and server_args.page_size == 1:
     ]
     options = {option.name: option.backend for option in extraction.facts.options}
     assert options["enable_fusion"]
+
+
+def test_what_the_argument_parser_refuses(read):
+    found = [r for r in read({}).facts.rejections if r.kind is RejectionKind.CHOICES]
+    assert [(r.options, r.exception) for r in found] == [
+        (("attention_backend",), "SystemExit"),
+        (("moe_runner_backend",), "SystemExit"),
+    ]
+    assert text_of(found[0].guard) == ("not (attention_backend in ATTENTION_BACKEND_CHOICES)")
+
+
+def test_a_parameter_is_what_every_caller_in_the_file_gives(read):
+    code = """
+    import torch
+
+    class ServerArgs:
+        attention_backend: str = None
+
+        def _set_default(self, major):
+            self.attention_backend = "trtllm" if major >= 10 else "fa3"
+
+        def _mixed(self, major):
+            self.attention_backend = "trtllm" if major >= 10 else "fa3"
+
+        def handle(self):
+            major, _ = torch.cuda.get_device_capability()
+            self._set_default(major)
+            self._mixed(major)
+            self._mixed(9)
+    """
+    decisions = read({"server_args.py": code}, base=False).facts.decisions
+    sets = [next(atoms(decision.guard)).capabilities for decision in decisions]
+    assert "sm120" in sets[0]
+    assert "sm90" not in sets[0]
+    assert sets[2] is None

@@ -35,7 +35,7 @@ def test_broken_files_are_diagnostics_and_the_rest_goes_on(read):
         ("undecodable.py", "not valid Python"),
     ]
     assert [decision.literal for decision in facts.decisions] == ["triton"]
-    assert [rejection.exception for rejection in facts.rejections] == ["ValueError"]
+    assert "ValueError" in [rejection.exception for rejection in facts.rejections]
 
 
 def test_files_that_cannot_be_read(make_tree):

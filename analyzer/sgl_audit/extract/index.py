@@ -64,7 +64,7 @@ class Index:
     """Names of the whole tree, small enough to hand to every worker.
 
     Attributes:
-        options: every server option of the main package.
+        options: every server option of the main package; flags: its spellings -> its name.
         backend_options: those that select a backend or a format.
         values: choice values of backend options and backend enums.
         enums: enum name -> member names; backend_enums: those whose members are backends.
@@ -75,6 +75,7 @@ class Index:
 
     machines: MachineTable
     options: frozenset[str]
+    flags: Mapping[str, str]
     backend_options: frozenset[str]
     option_classes: frozenset[str]
     values: frozenset[str]
@@ -223,6 +224,7 @@ def _assemble(declared: _Declared, table: MachineTable) -> Index:
     return Index(
         table,
         names,
+        {flag.name: option.name for option in options for flag in option.flags},
         backend_options,
         frozenset(declared.classes),
         values | members,

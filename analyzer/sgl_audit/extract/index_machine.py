@@ -14,7 +14,7 @@ from sgl_audit.extract.machine.portable import (
     rests_on_anything,
 )
 from sgl_audit.extract.machine.reader import Reader
-from sgl_audit.extract.machine.scopes import How, Scope, module_scope
+from sgl_audit.extract.machine.scopes import How, Scope, module_scope, release
 from sgl_audit.extract.machine.values import MACHINE_FLAGS, Entry, Record
 from sgl_audit.extract.machine.world import LONG, MachineTable, TreeWorld, classes_of
 from sgl_audit.syntax.hits import LineHits
@@ -62,7 +62,12 @@ class MachineIndexer:
             pattern = literal_pattern(name.encode() for name in new)
             for path in sorted(self._scopes):
                 self._index_file(path, pattern, exports, attributes)
-        return self._finish(exports, attributes)
+        found = self._finish(exports, attributes)
+        for loaded in self._scopes.values():
+            if loaded is not None:
+                release(loaded[0])
+        self._scopes.clear()
+        return found
 
     def _scope(self, path: str) -> Scope | None:
         loaded = self._load(path)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sgl_audit.extract.context import FileContext
 from sgl_audit.extract.decisions import line_of, not_understood
 from sgl_audit.extract.guards import guard_of, test_guard
 from sgl_audit.extract.literals import called_name, text_of
 from sgl_audit.extract.walker import Condition, Visit
-from sgl_audit.model.facts import Rejection, RejectionKind
-from sgl_audit.model.guard import ALWAYS, AtomKind, Guard, all_of, atoms, negate
+from sgl_audit.model.facts import Option, Rejection, RejectionKind
+from sgl_audit.model.guard import ALWAYS, Atom, AtomKind, Guard, all_of, atoms, negate
 from sgl_audit.syntax.text import one_line
 
-_FLAG = re.compile(r"--([a-z][a-z0-9-]+)")
+_FLAG = re.compile(r"--[a-z][a-z0-9-]+")
 _WORD = re.compile(r"[a-z][a-z0-9_]{3,}")
 _ABSTRACT = frozenset({"NotImplementedError", "StopIteration", "AttributeError", "KeyError"})
 
@@ -97,9 +97,9 @@ def _about(
 
 
 def _options_named(context: FileContext, message: str) -> set[str]:
-    names = {flag.replace("-", "_") for flag in _FLAG.findall(message)}
-    names |= set(_WORD.findall(message)) & context.index.backend_options
-    return names & context.index.options
+    flags = {context.index.flags.get(flag) for flag in _FLAG.findall(message)}
+    names = {name for name in flags if name is not None}
+    return names | (set(_WORD.findall(message)) & context.index.backend_options)
 
 
 def _asks_enum(context: FileContext, visit: Visit) -> bool:
@@ -117,3 +117,26 @@ def _names_choice(context: FileContext, message: str) -> bool:
     if "backend" in text or "scheme" in text or "compute capability" in text:
         return True
     return any("_" in word and word in context.index.values for word in _WORD.findall(text))
+
+
+def choice_rejections(options: Iterable[Option]) -> list[Rejection]:
+    """What the argument parser refuses: any value outside the choices of a backend option."""
+    found: list[Rejection] = []
+    for option in options:
+        if not option.backend or (option.choices is None and option.choice_list is None):
+            continue
+        allowed = option.choice_list or ", ".join(str(item) for item in option.choices or ())
+        atom = Atom(AtomKind.OPTION, f"{option.name} in {allowed}", None, (option.name,))
+        place = option.flags[0].place if option.flags else None
+        found.append(
+            Rejection(
+                (option.name,),
+                RejectionKind.CHOICES,
+                "SystemExit",
+                f"invalid choice: not one of {allowed}",
+                negate(atom),
+                place or option.place,
+                "<parser>",
+            )
+        )
+    return found

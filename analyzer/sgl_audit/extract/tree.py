@@ -14,6 +14,7 @@ from sgl_audit.extract.memory import uncollected, with_collections
 from sgl_audit.extract.merge import choice_lists, options
 from sgl_audit.extract.pool import read_files
 from sgl_audit.extract.reads import ConditionalName
+from sgl_audit.extract.rejections import choice_rejections
 from sgl_audit.extract.relations import Relation, relations
 from sgl_audit.extract.variables import environment
 from sgl_audit.model.capability import CAPABILITIES
@@ -118,15 +119,17 @@ def _assembled(found: list[FileFacts], index: Index, diagnostics: list[Diagnosti
     )
     pairs = relations(decisions, rejections, index.backend_options)
     coupled = frozenset(pair.option for pair in pairs if pair.kind == "decision")
+    declared = options(found, index.backend_options, coupled)
+    refused = (*rejections, *choice_rejections(declared))
     facts = Facts(
         choice_lists(found),
-        options(found, index.backend_options, coupled),
+        declared,
         _enums(found),
         tuple(site.gate for site in sites if not site.attribute),
         tuple(site.gate for site in sites if site.attribute),
         environment(found),
         decisions,
-        rejections,
+        tuple(sorted(refused, key=lambda item: (item.place, item.kind, item.options))),
         (*diagnostics, *(d for f in found for d in f.diagnostics)),
     )
     names = tuple(name for file in found for name in file.names)

@@ -7,11 +7,13 @@ import builtins
 
 from packaging.version import Version
 
+from sgl_audit.extract.machine.callers import calls_in
 from sgl_audit.extract.machine.objects import class_attribute, instance_attribute
 from sgl_audit.extract.machine.outside import external_value
 from sgl_audit.extract.machine.reader import Reader
 from sgl_audit.extract.machine.scopes import (
     Binding,
+    FunctionNode,
     How,
     ImportFails,
     Scope,
@@ -36,6 +38,24 @@ from sgl_audit.extract.machine.values import (
     truth,
 )
 
+# Parameters that are worth asking their callers about.
+MACHINE_PARAMETERS = frozenset(
+    (
+        "major",
+        "minor",
+        "sm",
+        "cc",
+        "arch",
+        "sm_version",
+        "device_sm",
+        "sm_major",
+        "capability",
+        "device_capability",
+        "compute_capability",
+        "cuda_capability",
+        "device_sm_major",
+    )
+)
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -140,7 +160,7 @@ def bound_value(reader: Reader, scope: Scope, name: str, binding: Binding) -> Va
         case How.IMPORT:
             return imported(reader, binding)
         case How.PARAMETER:
-            return _parameter(scope, name)
+            return _parameter(reader, scope, name)
     return UNKNOWN
 
 
@@ -152,18 +172,39 @@ def _item(value: Value, index: int) -> Value:
     return UNKNOWN
 
 
-def _parameter(scope: Scope, name: str) -> Value:
+def _parameter(reader: Reader, scope: Scope, name: str) -> Value:
     node = scope.node
-    method = scope.owner is not None and isinstance(
-        scope.parent and scope.parent.node, ast.ClassDef
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return UNKNOWN
+    outer = scope.parent
+    method = scope.owner is not None and outer is not None and isinstance(outer.node, ast.ClassDef)
+    static = any(
+        isinstance(item, ast.Name) and item.id == "staticmethod" for item in node.decorator_list
     )
-    if method and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.args.args:
-        static = any(
-            isinstance(item, ast.Name) and item.id == "staticmethod" for item in node.decorator_list
-        )
-        if not static and node.args.args[0].arg == name and scope.owner is not None:
-            return Instance(scope.owner)
-    return UNKNOWN
+    bound_first = method and not static
+    if bound_first and node.args.args and node.args.args[0].arg == name and scope.owner is not None:
+        return Instance(scope.owner)
+    if name not in MACHINE_PARAMETERS:
+        return UNKNOWN
+    return _from_callers(reader, scope, node, name, bound_first)
+
+
+def _from_callers(
+    reader: Reader, scope: Scope, node: FunctionNode, name: str, bound_first: bool
+) -> Value:
+    """What every caller in the same file gives a parameter, where they agree."""
+    positional = [item.arg for item in (*node.args.posonlyargs, *node.args.args)]
+    position = positional.index(name) - bound_first if name in positional else -1
+    value: Value = UNKNOWN
+    for number, (call, where) in enumerate(calls_in(scope.module).get(node.name, [])):
+        given = next((item.value for item in call.keywords if item.arg == name), None)
+        if given is None and 0 <= position < len(call.args):
+            given = call.args[position]
+        if given is None or isinstance(given, ast.Starred):
+            return UNKNOWN
+        new = reader.value(given, where)
+        value = join(value, new) if number else new
+    return value
 
 
 def imported(reader: Reader, binding: Binding) -> Value:

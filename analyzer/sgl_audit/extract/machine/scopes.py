@@ -78,6 +78,7 @@ class Scope:
     classes: dict[int, ClassInfo] = field(default_factory=dict)
     functions: dict[int, Scope] = field(default_factory=dict)
     values: dict[str, Value] | None = None
+    calls: dict[str, list[tuple[ast.Call, Scope]]] | None = None
 
     @property
     def module(self) -> Scope:
@@ -163,6 +164,7 @@ def release(scope: Scope) -> None:
     scope.classes.clear()
     scope.names.clear()
     scope.owner = None
+    scope.calls = None
 
 
 def parameters(node: FunctionNode | ast.Lambda) -> list[ast.arg]:
