@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,12 @@ ROWS = [(name, row) for name, tree in TREES.items() for row in tree["launches"]]
 STAGES = ("quantization", "moe_method", "attention")
 
 
-@lru_cache(maxsize=None)
+@cache
 def resolver(name: str) -> Resolver:
     return Resolver(open_source(str(ROOT / TREES[name]["root"])))
 
 
-@lru_cache(maxsize=None)
+@cache
 def facts(name: str) -> Facts:
     tree = open_source(str(ROOT / TREES[name]["root"]))
     return read_facts(tree, capabilities=tuple(EXPECTED["capabilities"]))

@@ -142,8 +142,9 @@ def implemented(tree: SourceTree) -> frozenset[str]:
 def named_architectures(facts: Facts) -> tuple[str, ...]:
     """Architectures that guards of decisions and rejections name, sorted."""
     names: set[str] = set()
-    for item in (*facts.decisions, *facts.rejections):
-        for atom in atoms(item.guard):
+    guards = [*(d.guard for d in facts.decisions), *(r.guard for r in facts.rejections)]
+    for guard in guards:
+        for atom in atoms(guard):
             if atom.kind in (AtomKind.MODEL, AtomKind.OPAQUE):
                 names.update(ARCHITECTURE.findall(atom.text))
     return tuple(sorted(names))

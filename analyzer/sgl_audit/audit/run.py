@@ -16,9 +16,16 @@ from sgl_audit.audit.families import (
     resolve_families,
     served_families,
 )
-from sgl_audit.model.report import Advice, Audit, FamilyRow, Finding, Severity
+from sgl_audit.model.report import (
+    Advice,
+    Audit,
+    FamilyRow,
+    Finding,
+    OptionBehaviour,
+    Severity,
+)
 from sgl_audit.model.resolution import Assumption, Resolution
-from sgl_audit.model.source import Place, SourceTree
+from sgl_audit.model.source import SourceTree
 from sgl_audit.rules import RuleContext, run_rules
 from sgl_audit.syntax.excerpt import excerpt
 
@@ -82,8 +89,8 @@ def rule_context(
     tree: SourceTree,
     read: TreeFacts,
     capabilities: tuple[str, ...],
-    behaviours: object,
-    rows: object,
+    behaviours: tuple[OptionBehaviour, ...],
+    rows: tuple[FamilyRow, ...],
 ) -> RuleContext:
     """What rules see."""
     return RuleContext(
@@ -91,18 +98,10 @@ def rule_context(
         facts=read.facts,
         extraction=read.extraction,
         capabilities=capabilities,
-        behaviours=behaviours,  # type: ignore[arg-type]
-        families=rows,  # type: ignore[arg-type]
-        excerpt=lambda place: excerpt_at(tree, place),
+        behaviours=behaviours,
+        families=rows,
+        excerpt=lambda place: excerpt(tree, place),
     )
-
-
-def excerpt_at(tree: SourceTree, place: Place) -> object:
-    """Source lines around a place, or None."""
-    try:
-        return excerpt(tree.read(place.file), place)
-    except (KeyError, ValueError):
-        return None
 
 
 def with_findings(

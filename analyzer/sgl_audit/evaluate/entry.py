@@ -293,11 +293,9 @@ def needed_statements(body: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
     chosen: list[ast.stmt] = []
     reads: set[str] = set()
     for node in reversed(body):
-        if set(called_initialisers(node)) & names:
-            chosen.append(node)
-            reads |= _loaded(node)
-        elif isinstance(node, ast.Assign) and any(
-            isinstance(target, ast.Name) and target.id in reads for target in node.targets
+        if set(called_initialisers(node)) & names or (
+            isinstance(node, ast.Assign)
+            and any(isinstance(target, ast.Name) and target.id in reads for target in node.targets)
         ):
             chosen.append(node)
             reads |= _loaded(node)

@@ -324,7 +324,9 @@ def renamed_fields(owner: Class) -> dict[str, tuple[str, ...]]:
     if isinstance(function, Function):
         for node in ast.walk(function.code.node):
             match node:
-                case ast.Assign(targets=[ast.Attribute(attr=field)], value=ast.Attribute(attr=dest)):
+                case ast.Assign(
+                    targets=[ast.Attribute(attr=field)], value=ast.Attribute(attr=dest)
+                ):
                     found[field] = (*found.get(field, ()), dest)
     return found
 

@@ -30,7 +30,6 @@ from sgl_audit.model.resolution import (
 )
 from sgl_audit.model.source import Place, SourceTree
 
-
 # Exceptions that are as likely a gap of this interpreter as a fault of the program.
 DOUBTFUL = frozenset(
     "TypeError AttributeError NameError KeyError IndexError StopIteration RecursionError".split()
@@ -155,7 +154,6 @@ class Prepared:
     def _run(
         self, launch: Launch, argv: list[str], tracer: Tracer | None, every: bool
     ) -> Resolution:
-        machine = self.session.machine
         if tracer is not None:
             tracer.watch_fields(self.entry)
         try:
