@@ -48,7 +48,7 @@ class Given:
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return self._compared(left, op, right)
             case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[], keywords=[]):
-                if name.startswith("is_") and self._is_option(owner):
+                if self._is_option(owner) and name not in _CASE:
                     return self.words.asks(self.option, name, self.value)
             case ast.Call(func=ast.Name(id="bool"), args=[inner_node], keywords=[]):
                 return self.truth(inner_node)
@@ -111,7 +111,8 @@ class Given:
             case ast.Attribute(attr=name):
                 return name.lstrip("_") == self.option
             case ast.Name(id=name):
-                return name.lstrip("_") == self.option or name == self.alias
+                # A module keeps the setting under its name in capitals.
+                return name.lstrip("_").lower() == self.option or name == self.alias
             case (
                 ast.Call(func=ast.Name(id=name), args=[])
                 | ast.Call(func=ast.Attribute(attr=name), args=[])

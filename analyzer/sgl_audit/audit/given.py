@@ -50,7 +50,7 @@ def assume_all(guard: Guard, values: Values, words: Vocabulary = NO_WORDS) -> Gu
 
 def truth_of(atom: Atom, values: Values, words: Vocabulary) -> bool | None:
     """What an atom is where all given values agree on it; None where they do not."""
-    if atom.capabilities is not None or len(atom.options) != 1:
+    if len(atom.options) != 1:
         return None
     option = atom.options[0]
     possible = values.get(option)

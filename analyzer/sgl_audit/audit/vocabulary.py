@@ -44,7 +44,7 @@ class Vocabulary:
     def asks(self, option: str, predicate: str, value: Scalar) -> bool | None:
         """Whether `is_x()` of the option's enum holds for a value; None where that is unknown."""
         enum = self.enums.get(self.enum_of.get(option, ""))
-        if enum is None or predicate not in enum.predicates:
+        if enum is None:
             return None
         named = [m.name for m in enum.members if value in (m.value, m.name)]
         if not named:
@@ -53,7 +53,8 @@ class Vocabulary:
         if known is not None:
             return named[0] in known
         # Without its definition a predicate is trusted for the member it is called after only.
-        return True if predicate.lower() == f"is_{named[0].lower()}" else None
+        own = predicate in enum.predicates and predicate.lower() == f"is_{named[0].lower()}"
+        return True if own else None
 
 
 def vocabulary(facts: Facts, predicates: Predicates | None = None) -> Vocabulary:

@@ -1,0 +1,251 @@
+"""The decisions on each option as they concern one capability with nothing else set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sgl_audit.audit.given import Values, assume_all
+from sgl_audit.audit.notes import NO_NOTES, TreeNotes
+from sgl_audit.audit.places import concerns_gpu, hands_over, resolves_arguments
+from sgl_audit.audit.rewriting import (
+    Owners,
+    attributed,
+    mentions,
+    owners_of_predicates,
+    unset,
+    with_owners,
+    without_elsewhere,
+)
+from sgl_audit.audit.vocabulary import Vocabulary, vocabulary
+from sgl_audit.model.facts import Decision, DecisionKind, Facts, Option, Rejection, Scalar
+from sgl_audit.model.guard import (
+    NEVER,
+    Atom,
+    AtomKind,
+    Guard,
+    all_of,
+    atoms,
+)
+from sgl_audit.model.reduce import on_capability, reduced
+
+# What the device setting is wherever there is a compute capability.
+DEVICE = {"device": ("cuda",)}
+_SET = (DecisionKind.ASSIGNMENT, DecisionKind.DECLARED)
+_ROUNDS = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Setting:
+    """One decision that gives an option a value.
+
+    Attributes:
+        guard: the condition, that of its function included.
+        early: whether it stands where arguments are resolved, not in a layer at run time.
+    """
+
+    decision: Decision
+    guard: Guard
+    early: bool
+
+    @property
+    def value(self) -> Scalar:
+        """The value where it is a constant; None also where it is not."""
+        return self.decision.literal
+
+    @property
+    def known(self) -> bool:
+        """Whether the value is a constant."""
+        return self.decision.literal is not None or self.decision.value == "None"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refusing:
+    """One rejection with the condition of its function included."""
+
+    rejection: Rejection
+    guard: Guard
+    early: bool
+
+
+@dataclass(slots=True, eq=False)
+class Ground:
+    """What is asked of a tree again and again, worked out once.
+
+    Attributes:
+        settings: option -> decisions that give it a value.
+        rejections: every rejection of the server, with what its function needs.
+        others: the values that options can have with nothing set, where that is known.
+        dependents: option -> options whose decisions ask for it.
+        environment: defaults of the environment variables that the tree declares.
+        memory: what modules work out once.
+    """
+
+    facts: Facts
+    notes: TreeNotes
+    words: Vocabulary
+    settings: dict[str, list[Setting]] = field(default_factory=dict)
+    dispatches: dict[str, list[Decision]] = field(default_factory=dict)
+    rejections: list[Refusing] = field(default_factory=list)
+    others: dict[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    dependents: dict[str, set[str]] = field(default_factory=dict)
+    environment: dict[str, str | None] = field(default_factory=dict)
+    memory: dict[object, Any] = field(default_factory=dict)
+    _assumed: dict[object, Guard] = field(default_factory=dict)
+    _tests: dict[int, tuple[Atom, ...]] = field(default_factory=dict)
+    _reduced: dict[object, Guard] = field(default_factory=dict)
+    _kept: list[Guard] = field(default_factory=list)
+
+    def assumed(self, guard: Guard, values: Values, *, alone: bool = True) -> Guard:
+        """A guard with options given, on a device that has a compute capability.
+
+        Args:
+            alone: with every other option as it is without its flag.
+        """
+        key = (id(guard), alone, tuple(sorted(values.items(), key=lambda item: item[0])))
+        if key not in self._assumed:
+            known = {**(self.usual(values) if alone else {}), **DEVICE, **values}
+            there = assume_all(without_elsewhere(guard), known, self.words)
+            self._assumed[key] = unset(there, self.environment) if alone else there
+            # Keys are identities: what they stand for must not be freed and used again.
+            self._kept += [guard, self._assumed[key]]
+        return self._assumed[key]
+
+    def usual(self, given: Values) -> Values:
+        """What options are without their flags; any where a given option decides about them."""
+        if not given:
+            return self.others
+        loose = {name for option in given for name in self.dependents.get(option, ())}
+        return {name: held for name, held in self.others.items() if name not in loose}
+
+    def there(self, guard: Guard, capability: str) -> Guard:
+        """A guard on one capability, as small as it gets. The guard must be one kept alive."""
+        if id(guard) not in self._tests:
+            self._tests[id(guard)] = tuple(a for a in atoms(guard) if a.capabilities is not None)
+            self._kept.append(guard)
+        tests = self._tests[id(guard)]
+        key = (id(guard), tuple(capability in (atom.capabilities or ()) for atom in tests))
+        if key not in self._reduced:
+            self._reduced[key] = reduced(on_capability(guard, capability))
+        return self._reduced[key]
+
+    def narrowed(
+        self, guard: Guard, capability: str, values: Values, *, alone: bool = True
+    ) -> Guard:
+        """A guard on one capability with options given, as small as it gets."""
+        return self.there(self.assumed(guard, values, alone=alone), capability)
+
+    def option(self, name: str) -> Option | None:
+        """An option by name."""
+        return self.words.options.get(name)
+
+
+def ground(facts: Facts, notes: TreeNotes | None = None) -> Ground:
+    """Prepare a tree's facts for questions."""
+    notes = notes or NO_NOTES
+    made = Ground(facts, notes, vocabulary(facts, notes.predicates))
+    names = {option.name for option in facts.options}
+    for decision in facts.decisions:
+        if not concerns_gpu(decision.place.file, decision.function):
+            continue
+        option = decided_option(decision, names)
+        if option is None or is_local_computation(decision):
+            continue
+        if decision.kind is DecisionKind.DISPATCH:
+            made.dispatches.setdefault(option, []).append(decision)
+            continue
+        setting = _setting(decision, option, notes)
+        if setting.early or decision.kind in _SET or mentions(setting.guard, option):
+            made.settings.setdefault(option, []).append(setting)
+    made.environment = {item.name: item.default for item in facts.environment}
+    owners = owners_of_predicates(made.words)
+    made.rejections = [_refusing(item, notes, owners) for item in facts.rejections if _counts(item)]
+    for option, settings in made.settings.items():
+        for name in {n for s in settings for a in atoms(s.guard) for n in a.options}:
+            made.dependents.setdefault(name, set()).add(option)
+    made.others = usual_values(facts.options, made.settings, made.words)
+    return made
+
+
+def _setting(decision: Decision, option: str, notes: TreeNotes) -> Setting:
+    file, function = decision.place.file, decision.function
+    guard = attributed(decision.guard, option)
+    if resolves_arguments(file):
+        guard = all_of(notes.context(file, function), guard)
+        return Setting(decision, guard, early=True)
+    return Setting(decision, guard, early=hands_over(function))
+
+
+def _refusing(rejection: Rejection, notes: TreeNotes, owners: Owners) -> Refusing:
+    file = rejection.place.file
+    guard = rejection.guard
+    if resolves_arguments(file):
+        guard = all_of(notes.context(file, rejection.function), guard)
+        return Refusing(rejection, guard, early=True)
+    return Refusing(rejection, with_owners(guard, owners.get(file, {})), early=False)
+
+
+def is_local_computation(decision: Decision) -> bool:
+    """Whether a layer works something out under the name of an option, which decides nothing."""
+    local = decision.kind is DecisionKind.LOCAL and not resolves_arguments(decision.place.file)
+    return local and decision.literal is None
+
+
+def decided_option(decision: Decision, names: Iterable[str]) -> str | None:
+    """The option a decision is about; a local name counts for the option it was read from."""
+    if decision.option in names:
+        return decision.option
+    if decision.kind is not DecisionKind.LOCAL or not decision.option.isidentifier():
+        return None
+    read = {
+        atom.options
+        for atom in atoms(decision.guard)
+        if atom.kind is AtomKind.OPTION and _reads_name(atom, decision.option)
+    }
+    return read.pop()[0] if len(read) == 1 and len(next(iter(read))) == 1 else None
+
+
+def _reads_name(atom: Atom, name: str) -> bool:
+    head = atom.text.split(" ", 1)[0].split(".", 1)[0]
+    return len(atom.options) == 1 and head == name
+
+
+def usual_values(
+    options: Iterable[Option], settings: dict[str, list[Setting]], words: Vocabulary
+) -> dict[str, tuple[Scalar, ...]]:
+    """The values that an option can come to have without its flag; absent where any.
+
+    First every value that any decision gives; then those are left out again whose decision needs
+    an option to have a value that it does not come to have.
+    """
+    found: dict[str, tuple[Scalar, ...]] = {}
+    named = [option for option in options if option.default_known]
+    for _ in range(_ROUNDS):
+        before = dict(found)
+        for option in named:
+            values = _possible(option, settings.get(option.name, ()), before, words)
+            if values is not None:
+                found[option.name] = values
+        if found == before:
+            break
+    return found
+
+
+def _possible(
+    option: Option, settings: Iterable[Setting], known: Values, words: Vocabulary
+) -> tuple[Scalar, ...] | None:
+    if isinstance(option.default, (list, dict)):
+        return None
+    values: dict[tuple[type, Scalar], Scalar] = {}
+    values[type(option.default), option.default] = option.default
+    for setting in settings:
+        if setting.decision.kind is DecisionKind.LOCAL and not setting.early:
+            continue
+        rest = {name: held for name, held in known.items() if name != option.name}
+        if assume_all(setting.guard, {**rest, **DEVICE}, words) == NEVER:
+            continue
+        if not setting.known:
+            return None
+        values[type(setting.value), setting.value] = setting.value
+    return tuple(values.values())
