@@ -1,0 +1,104 @@
+"""Quantization layers: which class serves a quantization, and whether it makes a runner at all."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sgl_audit.model.source import Place
+from sgl_audit.rules.base import RuleContext
+from sgl_audit.rules.sources import data_of, server_files, syntax_of
+from sgl_audit.rules.ways import ways
+
+_MAKER = "create_moe_runner"
+
+
+@dataclass(frozen=True, slots=True)
+class MoeLayer:
+    """One class that runs the experts of one quantization.
+
+    Attributes:
+        place: of the method that makes the runner.
+        settled: whether that method decides `auto` itself, or makes a runner, or refuses, on
+            every way through it.
+    """
+
+    quantization: str
+    name: str
+    place: Place
+    settled: bool
+
+
+def moe_layers(context: RuleContext) -> dict[str, list[MoeLayer]]:
+    """The classes that run experts, by the quantization whose configuration hands them out."""
+    return context.once(_moe_layers)
+
+
+def _moe_layers(context: RuleContext) -> dict[str, list[MoeLayer]]:
+    found: dict[str, list[MoeLayer]] = {}
+    for file in server_files(context):
+        if "/quantization/" not in file or _MAKER.encode() not in data_of(context, file):
+            continue
+        tree = syntax_of(context, file)
+        classes = [node for node in tree.body if isinstance(node, ast.ClassDef)] if tree else []
+        makers = {node.name: method for node in classes if (method := _method(node, _MAKER))}
+        for node in classes:
+            quantization = _name_of(node)
+            for name in sorted(_mentioned(node) & makers.keys()) if quantization else ():
+                maker = makers[name]
+                place = Place(file, maker.lineno, maker.col_offset)
+                layer = MoeLayer(quantization, name, place, _settled(maker))
+                found.setdefault(quantization, []).append(layer)
+    return found
+
+
+def _method(node: ast.ClassDef, name: str) -> ast.FunctionDef | None:
+    for item in node.body:
+        if isinstance(item, ast.FunctionDef) and item.name == name:
+            return item
+    return None
+
+
+def _name_of(node: ast.ClassDef) -> str:
+    """What a configuration class calls its quantization: the text that `get_name` returns."""
+    method = _method(node, "get_name")
+    match method.body[-1] if method is not None else None:
+        case ast.Return(value=ast.Constant(value=str() as text)):
+            return text
+    return ""
+
+
+def _mentioned(node: ast.ClassDef) -> set[str]:
+    return {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
+
+
+def _settled(maker: ast.FunctionDef) -> bool:
+    asks = any(
+        isinstance(node, ast.Attribute) and node.attr == "is_auto" for node in ast.walk(maker)
+    )
+    return asks or always_makes(maker.body)
+
+
+def always_makes(body: Sequence[ast.stmt]) -> bool:
+    """Whether every way through the statements gives `self.runner` a value, or does not end."""
+    for node in body:
+        match node:
+            case ast.Assign(targets=[ast.Attribute(attr="runner")]) | ast.Raise():
+                return True
+            case ast.If(body=inner, orelse=orelse) if orelse:
+                if always_makes(inner) and always_makes(orelse):
+                    return True
+            case ast.With(body=inner) if always_makes(inner):
+                return True
+    return False
+
+
+def unusable(context: RuleContext, layer: MoeLayer, capability: str) -> bool:
+    """Whether making the layer is refused on a capability whatever else holds."""
+    return any(
+        way.certain and not way.literals
+        for rejection in context.facts.rejections
+        if rejection.function == f"{layer.name}.__init__"
+        for way in ways(context, rejection.guard, capability)
+    )

@@ -1,0 +1,109 @@
+"""Places that refuse a value of an option, and the ways in which they do on one capability."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from sgl_audit.model.facts import Option, Rejection
+from sgl_audit.rules.atoms import vocabulary
+from sgl_audit.rules.base import RuleContext
+from sgl_audit.rules.choosing import in_server
+from sgl_audit.rules.options import options_by_name
+from sgl_audit.rules.reach import Reach, reach_of
+from sgl_audit.rules.registered import registered
+from sgl_audit.rules.ways import Way, demands, subject_of, ways
+
+_ADVICE = re.compile(r"(--[a-z][a-z0-9-]*)[ =]([a-z][a-z0-9_]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One rejection that concerns one option.
+
+    Attributes:
+        value: the value it refuses where it stands in the function registered for that value;
+            None where its own condition says which values.
+    """
+
+    rejection: Rejection
+    option: Option
+    value: str | None = None
+
+
+def refusals(context: RuleContext) -> tuple[Refusal, ...]:
+    """Every refusal of a value of an option with choices, in source order."""
+    return context.once(_refusals)
+
+
+def _refusals(context: RuleContext) -> tuple[Refusal, ...]:
+    options = options_by_name(context)
+    names = registered(context)
+    found: list[Refusal] = []
+    for rejection in context.facts.rejections:
+        if not in_server(context, rejection.place):
+            continue
+        name = names.get((rejection.place.file, rejection.function))
+        if name is not None:
+            found.append(Refusal(rejection, options[name.option], name.value))
+        found += [
+            Refusal(rejection, options[option])
+            for option in rejection.options
+            if (name is None or option != name.option) and options[option].choices
+        ]
+    return tuple(found)
+
+
+def refusing_ways(
+    context: RuleContext, refusal: Refusal, value: str, capability: str
+) -> tuple[Way, ...]:
+    """The ways in which a value is refused on a capability, without the tests of the option."""
+    found = context.once(_memory)
+    key = (id(refusal.rejection), refusal.option.name, value, capability)
+    if key not in found:
+        found[key] = tuple(_refusing(context, refusal, value, capability))
+    return found[key]
+
+
+def _memory(context: RuleContext) -> dict[tuple[int, str, str, str], tuple[Way, ...]]:
+    return {}
+
+
+def _refusing(context: RuleContext, refusal: Refusal, value: str, capability: str) -> list[Way]:
+    words = vocabulary(context)
+    every = ways(context, refusal.rejection.guard, capability)
+    if refusal.value is not None:
+        return list(every) if refusal.value == value else []
+    found: list[Way] = []
+    for way in every:
+        demand = demands(way.literals, words).get(refusal.option.name)
+        if demand is not None and demand.admits(value):
+            rest = [lit for lit in way.literals if subject_of(lit, words) != refusal.option.name]
+            found.append(replace(way, literals=tuple(rest)))
+    return found
+
+
+def refused(context: RuleContext, option: Option, value: str, capability: str) -> bool:
+    """Whether something refuses a value on a capability for what the capability is."""
+    for refusal in refusals(context):
+        if refusal.option.name != option.name:
+            continue
+        for way in refusing_ways(context, refusal, value, capability):
+            if way.machine and reach_of(context, way.literals) <= Reach.MODEL:
+                return True
+    return False
+
+
+def ways_out(context: RuleContext, refusal: Refusal, capability: str) -> list[str]:
+    """The values that a refusal names as the way out, as far as nothing else refuses them."""
+    words = vocabulary(context)
+    named: set[str] = set()
+    for way in ways(context, refusal.rejection.guard, capability):
+        demand = demands(way.literals, words).get(refusal.option.name)
+        if demand is not None and demand.allowed is None:
+            named |= {item for item in demand.excluded if isinstance(item, str)}
+    for flag, value in _ADVICE.findall(refusal.rejection.message):
+        if flag in {item.name for item in refusal.option.flags}:
+            named.add(value)
+    choices = [str(item) for item in refusal.option.choices or () if item in named]
+    return [item for item in choices if not refused(context, refusal.option, item, capability)]

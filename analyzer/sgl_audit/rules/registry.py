@@ -1,0 +1,97 @@
+"""The rules there are, and running them over one tree."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+
+from sgl_audit.model.report import Finding, RuleDoc, Severity
+from sgl_audit.model.source import Diagnostic
+from sgl_audit.rules.base import Rule, RuleContext
+from sgl_audit.rules.findings import ordered
+from sgl_audit.rules.sga101 import DefaultRefused
+from sgl_audit.rules.sga103 import AutoUndecided
+from sgl_audit.rules.sga107 import ChoiceAndMember
+from sgl_audit.rules.sga109 import DeprecatedTrap
+from sgl_audit.rules.sga111 import UnboundName
+
+RULES: tuple[type[Rule], ...] = (
+    DefaultRefused,
+    AutoUndecided,
+    ChoiceAndMember,
+    DeprecatedTrap,
+    UnboundName,
+)
+_RANK = {severity: position for position, severity in enumerate(Severity)}
+
+
+@dataclass(frozen=True, slots=True)
+class RulesResult:
+    """What the rules found, and which of them could not be run to the end."""
+
+    findings: tuple[Finding, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def all_rules() -> tuple[RuleDoc, ...]:
+    """What every rule says of itself, by id."""
+    return tuple(rule.doc() for rule in RULES)
+
+
+def rule_doc(rule_id: str) -> RuleDoc:
+    """What one rule says of itself.
+
+    Raises:
+        KeyError: there is no such rule.
+    """
+    return {rule.id: rule for rule in RULES}[rule_id].doc()
+
+
+def run_rules(
+    context: RuleContext, select: Collection[str] = (), ignore: Collection[str] = ()
+) -> tuple[Finding, ...]:
+    """The findings of the rules, the worst first, without what stopped a rule."""
+    return check_rules(context, select, ignore).findings
+
+
+def check_rules(
+    context: RuleContext, select: Collection[str] = (), ignore: Collection[str] = ()
+) -> RulesResult:
+    """The findings of the rules and what stopped any of them.
+
+    Args:
+        select: rule ids, or beginnings of them, to run; all where empty.
+        ignore: rule ids, or beginnings of them, not to run.
+    """
+    found: list[Finding] = []
+    diagnostics: list[Diagnostic] = []
+    for rule in RULES:
+        if (select and not _starts(rule.id, select)) or _starts(rule.id, ignore):
+            continue
+        try:
+            found += merged(rule().check(context))
+        except Exception as error:  # A fault in one rule must not cost the others' findings.
+            reason = f"{type(error).__name__}: {error}"
+            diagnostics.append(Diagnostic(f"rule {rule.id} stopped: {reason}"))
+    return RulesResult(tuple(sorted(found, key=_key)), tuple(diagnostics))
+
+
+def _starts(rule_id: str, prefixes: Collection[str]) -> bool:
+    return any(rule_id.startswith(prefix) for prefix in prefixes)
+
+
+def merged(findings: Iterable[Finding]) -> list[Finding]:
+    """Findings that say the same at one place, for several capabilities, as one."""
+    groups: dict[object, Finding] = {}
+    for item in findings:
+        what = (item.rule, item.severity, item.place, item.option, item.value)
+        key = (what, item.message, item.when, item.remedy)
+        known = groups.get(key)
+        if known is not None:
+            item = replace(known, capabilities=ordered((*known.capabilities, *item.capabilities)))
+        groups[key] = item
+    return list(groups.values())
+
+
+def _key(item: Finding) -> tuple[object, ...]:
+    return (_RANK[item.severity], item.rule, item.place, item.option or "", item.value or "")

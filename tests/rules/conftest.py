@@ -1,0 +1,65 @@
+"""Fixtures: trees made of a few files in memory, and what the rules find in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import pytest
+
+from sgl_audit.extract.tree import extract
+from sgl_audit.model.capability import CAPABILITIES
+from sgl_audit.model.report import Finding
+from sgl_audit.model.source import Distribution, SourceInfo, SourceKind
+from sgl_audit.rules import RuleContext, check_rules
+from sgl_audit.syntax.excerpt import excerpt
+
+ALL = tuple(capability.name for capability in CAPABILITIES)
+
+
+@dataclass(frozen=True)
+class MiniTree:
+    """A SourceTree over texts."""
+
+    texts: Mapping[str, str]
+    info: SourceInfo = field(
+        default=SourceInfo(SourceKind.CHECKOUT, "mini", "sglang", Distribution("sglang", "0.0.1"))
+    )
+
+    def files(self) -> tuple[str, ...]:
+        return tuple(sorted(self.texts))
+
+    def has(self, path: str) -> bool:
+        return path in self.texts
+
+    def read(self, path: str) -> bytes:
+        return self.texts[path].encode()
+
+
+FindIn = Callable[[Mapping[str, str], str], tuple[Finding, ...]]
+
+
+def context_of(texts: Mapping[str, str]) -> RuleContext:
+    tree = MiniTree(texts)
+    extraction = extract(tree)
+    return RuleContext(
+        tree, extraction.facts, extraction, ALL, excerpt=lambda place: excerpt(tree, place)
+    )
+
+
+@pytest.fixture
+def find_in() -> FindIn:
+    """Run one rule over a tree given as texts."""
+
+    def find(texts: Mapping[str, str], rule: str) -> tuple[Finding, ...]:
+        result = check_rules(context_of(texts), select=[rule])
+        assert not result.diagnostics
+        return result.findings
+
+    return find
+
+
+@pytest.fixture
+def make_context() -> Callable[[Mapping[str, str]], RuleContext]:
+    """The rules' view of a tree given as texts."""
+    return context_of
