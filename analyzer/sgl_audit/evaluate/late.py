@@ -28,6 +28,9 @@ def late_refusals(entry: Entry, reached: Reached) -> tuple[Refusal, ...] | None:
         return _before_loading(trial, reached)
     model_config = scheduler.d["model_config"]
     runner = make_runner(trial, model_config, reached)
+    if trial.refusals:
+        # The runner itself refuses: a server gets no further.
+        return trial.answer()
     quantization = quantization_config(trial, model_config, reached)
     expert_refusals(trial, quantization, model_config, reached)
     attention_refusals(trial, runner, reached)
