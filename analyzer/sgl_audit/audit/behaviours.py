@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sgl_audit.audit.deciding import Ground, Setting, ground
+from sgl_audit.audit.deciding import ground
+from sgl_audit.audit.ground import Ground, Setting
 from sgl_audit.audit.notes import TreeNotes
 from sgl_audit.audit.readers import Reader, scalar_default, silent_readers
 from sgl_audit.audit.wording import condition_text, value_text

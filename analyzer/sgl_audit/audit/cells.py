@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sgl_audit.audit.behaviours import Way, shown, way_text, ways
-from sgl_audit.audit.deciding import Ground, ground
+from sgl_audit.audit.deciding import ground
+from sgl_audit.audit.ground import Ground
 from sgl_audit.audit.notes import TreeNotes
 from sgl_audit.audit.readers import scalar_default
 from sgl_audit.audit.refusals import Refused, refusals

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from sgl_audit.audit.deciding import Ground, Setting
 from sgl_audit.audit.given import assume
+from sgl_audit.audit.ground import Ground, Setting
 from sgl_audit.audit.places import makes_kernel
 from sgl_audit.model.facts import Decision, Option, Scalar
 from sgl_audit.model.guard import NEVER, Guard, atoms

@@ -6,9 +6,9 @@ import ast
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sgl_audit.audit.deciding import Ground, Refusing
 from sgl_audit.audit.expressions import parsed
 from sgl_audit.audit.given import Values, truth_of
+from sgl_audit.audit.ground import Ground, Refusing
 from sgl_audit.model.facts import Option, Scalar
 from sgl_audit.model.guard import ALWAYS, NEVER, And, Atom, AtomKind, Guard, Not, Or, atoms
 
