@@ -75,7 +75,8 @@ def joined(
         options=options,
         runtime=tuple(cases_of(name, answers, "runtime") for name in runtime),
         possible=(*known.possible, *refusals_of(answers)),
-        reason="the model is not at hand: give --model-config, or --model-arch with --quantization-of",
+        reason="the model is not at hand: give --model-config, or --model-arch and "
+        "--quantization-of",
         assumptions=known.assumptions,
         notes=("cases are models of the named kind with their class's own defaults",),
     )

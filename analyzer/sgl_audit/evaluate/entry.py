@@ -276,16 +276,12 @@ def noting(names: list[str], name: str) -> Any:
 
 def called_initialisers(node: Any) -> list[str]:
     """Names `initialize_*` called with at most the record inside a function."""
-    names = []
-    for item in ast.walk(node):
-        if (
-            isinstance(item, ast.Call)
-            and isinstance(item.func, ast.Name)
-            and item.func.id.startswith("initialize_")
-            and item.func.id.endswith("_config")
-        ):
-            names.append(item.func.id)
-    return names
+    called = [
+        item.func.id
+        for item in ast.walk(node)
+        if isinstance(item, ast.Call) and isinstance(item.func, ast.Name)
+    ]
+    return [name for name in called if name.startswith("initialize_") and name.endswith("_config")]
 
 
 def needed_statements(body: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
