@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sgl_audit.evaluate.program import Program
-from sgl_audit.evaluate.session import Session
+from sgl_audit.evaluate.session import RECURSION_LIMIT, Session
 from sgl_audit.evaluate.values import (
     Class,
     Function,
@@ -17,6 +18,10 @@ from sgl_audit.evaluate.values import (
 )
 from sgl_audit.evaluate.world import make_world
 from sgl_audit.model.source import Distribution, SourceInfo, SourceKind
+
+
+# Sessions raise the limit; doing it here keeps hypothesis from wondering about the change.
+sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
 
 
 @dataclass(frozen=True)

@@ -312,9 +312,6 @@ class Branching:
     def _arms(
         self, atom: Unknown, then: Callable[[], Any], other: Callable[[], Any], f: Frame | None
     ) -> list[Way]:
-        self.branches += 1
-        if self.branches > BRANCH_BUDGET:
-            raise BudgetReachedError("case budget reached")
         self.questions.setdefault(atom.key, atom)
         ways = self._run_way(((atom.key, True),), {}, then, f)
         ways += self._run_way(((atom.key, False),), {}, other, f)
@@ -329,6 +326,9 @@ class Branching:
         run: Callable[[], Any],
         f: Frame | None,
     ) -> list[Way]:
+        self.branches += 1
+        if self.branches > BRANCH_BUDGET:
+            raise BudgetReachedError("case budget reached")
         outer = self.known
         arm = self.arm
         self.arms += 1

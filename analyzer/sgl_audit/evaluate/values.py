@@ -216,7 +216,7 @@ class Cases(Unknown):
         first = flat[0][1]
         if all(same(value, first) for _, value in flat[1:]):
             return first
-        if len(flat) > Cases.LIMIT:
+        if Cases.LIMIT < len(flat) <= Cases.LIMIT * 10:
             flat = merge_equal(flat)
         if len(flat) > Cases.LIMIT:
             return Unknown("too many cases", "case budget reached", ("budget", id(flat)), "budget")
@@ -258,33 +258,23 @@ def join_cubes(one: Cube, other: Cube) -> Cube | None:
 
 def merge_equal(cases: list[tuple[Cube, Value]]) -> list[tuple[Cube, Value]]:
     """Drop the one question that separates two cases of equal value, as often as that works."""
-    merged = list(cases)
+    table = {frozenset(cube): value for cube, value in cases}
     changed = True
     while changed:
         changed = False
-        for index, (cube, value) in enumerate(merged):
-            for other_index in range(index + 1, len(merged)):
-                other, other_value = merged[other_index]
-                rest = differing(cube, other)
-                if rest is not None and same(value, other_value):
-                    merged[index] = (rest, value)
-                    del merged[other_index]
+        for cube in list(table):
+            if cube not in table:
+                continue
+            for key, truth in cube:
+                rest = cube - {(key, truth)}
+                other = rest | {(key, not truth)}
+                if other in table and rest not in table and same(table[cube], table[other]):
+                    table[rest] = table.pop(cube)
+                    del table[other]
                     changed = True
                     break
-            if changed:
-                break
-    return merged
-
-
-def differing(one: Cube, other: Cube) -> Cube | None:
-    """What two conditions share where they differ in the truth of one question only."""
-    left, right = dict(one), dict(other)
-    if left.keys() != right.keys():
-        return None
-    apart = [key for key in left if left[key] is not right[key]]
-    if len(apart) != 1:
-        return None
-    return tuple(item for item in one if item[0] != apart[0])
+    order = {item: index for index, item in enumerate(i for cube, _ in cases for i in cube)}
+    return [(tuple(sorted(cube, key=order.__getitem__)), value) for cube, value in table.items()]
 
 
 def same(one: Value, other: Value) -> bool:
