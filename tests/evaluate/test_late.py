@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from functools import cache, partial
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from sgl_audit.evaluate.entry import Entry
 from sgl_audit.evaluate.late_models import catalogue
+from sgl_audit.evaluate.late_runner import stored_names
 from sgl_audit.evaluate.late_trial import ATTENTION, MOE_METHOD, QUANTIZATION, Trial
 from sgl_audit.evaluate.resolver import Resolver
 from sgl_audit.evaluate.values import MISSING, Module, Unknown
@@ -200,3 +202,62 @@ def test_model_classes_are_found_without_loading_them() -> None:
         "Gamma": "pkg.srt.models.b",
     }
     assert "pkg.srt.models.b" not in session.imports.modules
+
+
+def test_what_a_method_keeps_for_itself_is_not_set_by_loading() -> None:
+    code = """
+def result(self):
+    if not hasattr(self, "kept"):
+        self.kept = find()
+    self.pool = None
+    return self.kept
+"""
+    assert stored_names(ast.parse(code)) == {"pool"}
+
+
+# One launch a row: release, its transformers, model facts, flags, capability, earliest refusal.
+REAL = [
+    ("0.5.9", "sm120", ("--attention-backend", "trtllm_mha"), None),
+    ("0.5.9", "sm120", ("--attention-backend", "fa3"), (ATTENTION, 132)),
+    ("0.5.9", "sm90", ("--attention-backend", "fa3"), None),
+    ("0.5.9", "sm90", ("--quantization", "modelopt_fp4"), (QUANTIZATION, 248)),
+    ("0.5.17", "sm100", ("--attention-backend", "fa3"), (ATTENTION, 214)),
+]
+DENSE = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 256,
+    "intermediate_size": 512,
+    "max_position_embeddings": 4096,
+    "num_attention_heads": 8,
+    "num_hidden_layers": 4,
+    "num_key_value_heads": 2,
+    "torch_dtype": "bfloat16",
+    "vocab_size": 1000,
+}
+
+
+@cache
+def released(version: str, cache_dir: Path) -> Resolver:
+    return Resolver(open_source(f"sglang=={version}", cache_dir=cache_dir))
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("version", "capability", "flags", "earliest"), REAL)
+def test_a_dense_model_on_real_releases(
+    version: str,
+    capability: str,
+    flags: tuple[str, ...],
+    earliest: tuple[str, int] | None,
+    tmp_path: Path,
+    real_cache: Path,
+) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(DENSE), encoding="utf-8")
+    argv = ("--model-path", str(tmp_path), *flags)
+    answer = released(version, real_cache).resolve(Launch("dense", capability, argv))
+    if answer.rejection is not None:
+        assert earliest is None
+        return
+    assert answer.late is not None, answer.notes
+    found = [(item.stage, item.place and item.place.line) for item in answer.late]
+    assert found[:1] == ([earliest] if earliest else [])

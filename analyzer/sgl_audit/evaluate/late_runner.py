@@ -17,6 +17,7 @@ from sgl_audit.evaluate.values import (
     Function,
     Instance,
     Native,
+    Property,
     Unknown,
     Value,
 )
@@ -143,14 +144,32 @@ def initial_arguments(init: Function, runner: Instance) -> dict[str, Value]:
 
 
 def stored_attributes(cls: Class) -> frozenset[str]:
-    """Names that the methods of a class store on the instance."""
+    """Names that the methods of a class store on the instance, as far as loading sets them."""
     found = cls.data.get("stored_attributes")
     if found is None:
-        found = cls.data["stored_attributes"] = frozenset(
-            node.attr
-            for value in cls.ns.values()
-            if isinstance(value, Function)
-            for node in ast.walk(value.code.node)
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
-        )
+        names: set[str] = set()
+        for value in cls.ns.values():
+            method = value.getter if isinstance(value, Property) else value
+            if isinstance(method, Function):
+                names |= stored_names(method.code.node)
+        found = cls.data["stored_attributes"] = frozenset(names)
     return found
+
+
+def stored_names(node: ast.AST) -> set[str]:
+    """Attributes that a function stores, but for those it keeps for itself.
+
+    What a function stores because `hasattr` did not find it is not there before its first call.
+    """
+    stored: set[str] = set()
+    asked: set[str] = set()
+    for item in ast.walk(node):
+        if isinstance(item, ast.Attribute) and isinstance(item.ctx, ast.Store):
+            stored.add(item.attr)
+        elif (
+            isinstance(item, ast.Call)
+            and isinstance(item.func, ast.Name)
+            and item.func.id == "hasattr"
+        ):
+            asked |= {str(part.value) for part in item.args if isinstance(part, ast.Constant)}
+    return stored - asked
