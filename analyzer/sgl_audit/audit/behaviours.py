@@ -40,6 +40,8 @@ class Way:
         """What the option becomes; source text in brackets where that is computed."""
         if self.setting.known:
             return self.setting.value
+        if self.setting.elsewhere:
+            return f"(chosen in {self.setting.decision.function})"
         return f"(computed: {self.setting.decision.value})"
 
 
@@ -187,6 +189,8 @@ def explanation(
     if silent:
         return undecided_text(option, capability, silent, rows)
     default = value_text(option.default)
+    if not found and option.default == UNDECIDED:
+        return f"stays auto when arguments are resolved on {capability}; what uses it was not read"
     if not found:
         return f"no decision changes the default {default} on {capability}"
     early = [way for way in found if way.setting.early]

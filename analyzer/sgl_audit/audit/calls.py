@@ -81,8 +81,8 @@ def _walk(body: Sequence[ast.stmt], function: str, tests: tuple[Test, ...]) -> I
                 continue
             case _:
                 yield from _names(node, function, tests)
-                for inner, added in _blocks(node):
-                    yield from _walk(inner, function, (*tests, *added))
+                for block, added in _blocks(node):
+                    yield from _walk(block, function, (*tests, *added))
         tests += _after(node)
 
 

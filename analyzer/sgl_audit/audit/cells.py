@@ -146,10 +146,12 @@ def _with_refusals(state: State, met: list[Refused]) -> State:
     possible = [
         item
         for item in met
-        if item.possible and (item.machine or (item.source.early and not item.broad))
+        if item.possible and item.telling and (item.machine or item.source.early)
     ]
     if not possible:
         return state
+    # What the capability has to do with it says more than what a model has.
+    possible.sort(key=lambda item: not item.machine)
     text = condition_text(possible[0].guard)
     why = f"{state.why}; refused when {_where(possible[0], text)}"
     return State(state.state, _line(why), (*state.places, *_places(possible))[:_PLACES])
@@ -177,7 +179,7 @@ def _by_flag(
     if own is not None:
         why = f"among the choices only where {condition_text(own)}"
         return State(ChoiceState.CONDITIONAL, _line(why), ())
-    possible = [item for item in met if item.possible and (item.machine or not item.broad)]
+    possible = [item for item in met if item.possible and item.telling]
     possible.sort(key=lambda item: not item.source.early)
     if possible:
         first = possible[0]
@@ -190,9 +192,18 @@ def _by_flag(
         why = "declared, but nothing in the server asks for it or decides it"
         return State(ChoiceState.UNREACHABLE, why, (option.place,))
     why = f"no decision on {capability} chooses {value_text(value)}"
+    return State(ChoiceState.FLAG, _line(f"{why}{_aside(met)}"), _places(met))
+
+
+def _aside(met: list[Refused]) -> str:
+    """What a choice that a flag brings should be known for: who refuses it among most others."""
+    common = next((item for item in met if item.possible), None)
+    if common is not None:
+        where = _where(common, condition_text(common.guard))
+        return f"; as most choices it is refused when {where}"
     if met:
-        why = f"{why}; refused together with other settings: {condition_text(met[0].whole)}"
-    return State(ChoiceState.FLAG, _line(why), _places(met))
+        return f"; refused together with other settings: {condition_text(met[0].whole)}"
+    return ""
 
 
 def _places(items: Iterable[Refused]) -> tuple[Place, ...]:

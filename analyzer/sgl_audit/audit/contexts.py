@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from sgl_audit.audit.calls import MODULE, CallMap, Defined, Mention, Test
-from sgl_audit.model.facts import Facts
+from sgl_audit.model.facts import Decision, Facts, Rejection
 from sgl_audit.model.guard import (
     ALWAYS,
     NEVER,
@@ -123,7 +123,8 @@ class Symbols:
 
     def __init__(self, facts: Facts) -> None:
         self.by_text: dict[str, Atom | None] = {}
-        for item in (*facts.decisions, *facts.rejections):
+        items: tuple[Decision | Rejection, ...] = (*facts.decisions, *facts.rejections)
+        for item in items:
             for atom in atoms(item.guard):
                 known = self.by_text.setdefault(atom.text, atom)
                 if known is not None and known.capabilities != atom.capabilities:

@@ -56,8 +56,24 @@ def ground(facts: Facts, notes: TreeNotes | None = None) -> Ground:
     for option, settings in made.settings.items():
         for name in {n for s in settings for a in atoms(s.guard) for n in a.options}:
             made.dependents.setdefault(name, set()).add(option)
+    add_initialisers(made)
     made.others = usual_values(facts.options, made.settings, made.words)
     return made
+
+
+def add_initialisers(made: Ground) -> None:
+    """Initialisers of the running server that replace `auto` by what was not read there.
+
+    Such a function asks for the default and then hands on another value under a name of its own.
+    """
+    for option, dispatches in made.dispatches.items():
+        known = {item.decision.function for item in made.settings.get(option, ())}
+        for decision in dispatches:
+            declared = made.words.options[option].default
+            asks = hands_over(decision.function) and decision.literal == declared
+            if asks and decision.function not in known:
+                setting = Setting(decision, decision.guard, early=True, elsewhere=True)
+                made.settings.setdefault(option, []).append(setting)
 
 
 def _setting(decision: Decision, option: str, notes: TreeNotes) -> Setting:
@@ -81,7 +97,7 @@ def _refusing(rejection: Rejection, notes: TreeNotes, owners: Owners) -> Refusin
 def is_local_computation(decision: Decision) -> bool:
     """Whether a layer works something out under the name of an option, which decides nothing."""
     local = decision.kind is DecisionKind.LOCAL and not resolves_arguments(decision.place.file)
-    return local and decision.literal is None
+    return local and decision.literal is None and not hands_over(decision.function)
 
 
 def decided_option(decision: Decision, names: Iterable[str]) -> str | None:
@@ -90,10 +106,14 @@ def decided_option(decision: Decision, names: Iterable[str]) -> str | None:
         return decision.option
     if decision.kind is not DecisionKind.LOCAL or not decision.option.isidentifier():
         return None
+    # An initialiser hands an option on under a name of its own; elsewhere the name must be asked.
+    anywhere = hands_over(decision.function)
     read = {
         atom.options
         for atom in atoms(decision.guard)
-        if atom.kind is AtomKind.OPTION and _reads_name(atom, decision.option)
+        if atom.kind is AtomKind.OPTION
+        and (anywhere or _reads_name(atom, decision.option))
+        and atom.options
     }
     return read.pop()[0] if len(read) == 1 and len(next(iter(read))) == 1 else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -18,7 +19,11 @@ class Unknown:
 UNKNOWN: Final = Unknown()
 Value = Scalar | tuple[object, ...] | Unknown
 _PLAIN = (str, int, float, bool, type(None))
-_CASE = {"lower": str.lower, "upper": str.upper, "strip": str.strip}
+_CASE: dict[str, Callable[[str], str]] = {
+    "lower": str.lower,
+    "upper": str.upper,
+    "strip": str.strip,
+}
 
 
 @lru_cache(maxsize=65536)
@@ -90,8 +95,8 @@ class Given:
                 return self._method(owner, name, node)
             case ast.BoolOp(op=ast.Or(), values=[first, *_]):
                 # `option or default`: a value that counts as true is the answer.
-                value = self.read(first)
-                return value if not isinstance(value, Unknown) and value else UNKNOWN
+                held = self.read(first)
+                return held if not isinstance(held, Unknown) and held else UNKNOWN
         return UNKNOWN
 
     def _method(self, owner: ast.expr, name: str, node: ast.Call) -> Value:
@@ -108,8 +113,8 @@ class Given:
 
     def _is_option(self, node: ast.expr) -> bool:
         match node:
-            case ast.Attribute(attr=name):
-                return name.lstrip("_") == self.option
+            case ast.Attribute(value=owner, attr=name):
+                return name.lstrip("_") == self.option and not _is_model(owner)
             case ast.Name(id=name):
                 # A module keeps the setting under its name in capitals.
                 return name.lstrip("_").lower() == self.option or name == self.alias
@@ -125,6 +130,16 @@ class Given:
             case ast.Subscript(slice=ast.Constant(value=key)):
                 return bool(key == self.option)
         return False
+
+
+def _is_model(node: ast.expr) -> bool:
+    """Whether an attribute belongs to a model's configuration, which has settings of like names."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name.endswith("config") or "layer" in name
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return "model_config" in name
+    return False
 
 
 def _inside(first: Value, second: Value) -> bool | None:

@@ -24,11 +24,13 @@ class Setting:
     Attributes:
         guard: the condition, that of its function included.
         early: whether it stands where arguments are resolved, not in a layer at run time.
+        elsewhere: whether the place only shows that the value is replaced, not by what.
     """
 
     decision: Decision
     guard: Guard
     early: bool
+    elsewhere: bool = False
 
     @property
     def value(self) -> Scalar:
@@ -38,7 +40,9 @@ class Setting:
     @property
     def known(self) -> bool:
         """Whether the value is a constant."""
-        return self.decision.literal is not None or self.decision.value == "None"
+        return not self.elsewhere and (
+            self.decision.literal is not None or self.decision.value == "None"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sgl_audit.audit.given import assume
 from sgl_audit.audit.ground import Ground, Setting
 from sgl_audit.audit.places import makes_kernel
-from sgl_audit.model.facts import Decision, Option, Scalar
+from sgl_audit.model.facts import Decision, Option, Rejection, Scalar
 from sgl_audit.model.guard import NEVER, Guard, atoms
 from sgl_audit.model.source import Place
 
@@ -102,7 +102,7 @@ def _answers(ground: Ground, option: Option, reader: Reader, capability: str) ->
             given = {option.name: (default,)}
             if ground.narrowed(setting.guard, capability, given) != NEVER:
                 return True
-    items = [*ground.facts.decisions, *ground.facts.rejections]
+    items: list[Decision | Rejection] = [*ground.facts.decisions, *ground.facts.rejections]
     return any(
         asks_for(ground, option, item.guard, default)
         for item in items

@@ -9,7 +9,7 @@ from functools import lru_cache
 from sgl_audit.audit.expressions import parsed
 from sgl_audit.audit.given import Values, truth_of
 from sgl_audit.audit.ground import Ground, Refusing
-from sgl_audit.model.facts import Option, Scalar
+from sgl_audit.model.facts import Option, RejectionKind, Scalar
 from sgl_audit.model.guard import ALWAYS, NEVER, And, Atom, AtomKind, Guard, Not, Or, atoms
 
 # A rejection of a greater part of the choices is about something else than the choice.
@@ -38,7 +38,18 @@ class Refused:
     @property
     def certain(self) -> bool:
         """Whether nothing else decides, not even another flag or which layer is used."""
-        return self.whole == ALWAYS and (self.source.early or self.machine)
+        general = self.source.early or (self.machine and not self.of_class)
+        return self.whole == ALWAYS and general
+
+    @property
+    def of_class(self) -> bool:
+        """Whether it stands in a class of some layer, which a launch may never make."""
+        return not self.source.early and "." in self.source.rejection.function
+
+    @property
+    def telling(self) -> bool:
+        """Whether it says something of this value on this capability."""
+        return not self.broad or (self.machine and not self.of_class)
 
     @property
     def possible(self) -> bool:
@@ -55,16 +66,16 @@ class Refused:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kind:
-    """Choices that a rejection cannot tell apart, with its condition for them."""
+    """Choices that a rejection cannot tell apart, with its condition for them.
+
+    Attributes:
+        machine: whether the capability is asked.
+    """
 
     values: tuple[Scalar, ...]
     whole: Guard
     alone: Guard
-
-    @property
-    def machine(self) -> bool:
-        """Whether the capability is asked."""
-        return any(atom.capabilities is not None for atom in atoms(self.whole))
+    machine: bool
 
 
 def refusals(base: Ground, option: Option, value: Scalar, capability: str) -> list[Refused]:
@@ -75,9 +86,12 @@ def refusals(base: Ground, option: Option, value: Scalar, capability: str) -> li
         mine, whole = next(pair for pair in met if value in pair[0].values)
         if whole == NEVER:
             continue
-        differs = any(other != whole for _, other in met)
+        # What a rejection does to most choices is its background: a value is refused for what it
+        # is where it fares differently, or where some other value is let through.
+        common = max(met, key=lambda pair: len(pair[0].values))[1]
+        singled = whole != common or any(other == NEVER for _, other in met)
         asserted = isinstance(value, str) and value in own and _asserts(whole, value)
-        if not differs and not asserted:
+        if (not singled and not asserted) or sanity(source, option, value):
             continue
         count = sum(len(kind.values) for kind, guard in met if guard != NEVER)
         count = 1 if asserted else count
@@ -85,6 +99,16 @@ def refusals(base: Ground, option: Option, value: Scalar, capability: str) -> li
         alone = base.there(mine.alone, capability)
         found.append((count, Refused(source, alone, whole, broad, mine.machine)))
     return [item for _, item in sorted(found, key=lambda pair: pair[0])]
+
+
+def sanity(source: Refusing, option: Option, value: Scalar) -> bool:
+    """Whether a rejection is a layer checking its own tensors, not a setting."""
+    rejection = source.rejection
+    if source.early or rejection.kind is not RejectionKind.ASSERT:
+        return False
+    flags = [flag.name for flag in option.flags]
+    named = any(word in rejection.message for word in (option.name, str(value), *flags))
+    return not named and not any(a.capabilities is not None for a in atoms(source.guard))
 
 
 Met = list[tuple[Refusing, list[tuple[Kind, Guard]]]]
@@ -124,9 +148,10 @@ def kinds(base: Ground, source: Refusing, option: Option) -> tuple[Kind, ...]:
     return known
 
 
-def _assumed(base: Ground, source: Refusing, given: Values) -> tuple[Guard, Guard]:
+def _assumed(base: Ground, source: Refusing, given: Values) -> tuple[Guard, Guard, bool]:
     whole = base.assumed(source.guard, given, alone=False)
-    return whole, base.assumed(whole, given)
+    machine = any(atom.capabilities is not None for atom in atoms(whole))
+    return whole, base.assumed(whole, given), machine
 
 
 def concerning(base: Ground, option: Option) -> list[Refusing]:
@@ -136,16 +161,24 @@ def concerning(base: Ground, option: Option) -> list[Refusing]:
     if known is None:
         own = own_words(base, option)
         known = base.memory[key] = [
-            source for source in base.rejections if _concerns(source.guard, option, own)
+            source
+            for source, read, words in asked_by(base)
+            if option.name in read or not own.isdisjoint(words)
         ]
     return known
 
 
-def _concerns(guard: Guard, option: Option, own: frozenset[str]) -> bool:
-    return any(
-        option.name in atom.options or (not atom.options and quoted(atom) & own)
-        for atom in atoms(guard)
-    )
+def asked_by(base: Ground) -> list[tuple[Refusing, frozenset[str], frozenset[str]]]:
+    """Each rejection with the options it reads and the words it quotes under other names."""
+    known: list[tuple[Refusing, frozenset[str], frozenset[str]]] | None = base.memory.get("asked")
+    if known is None:
+        known = base.memory["asked"] = []
+        for source in base.rejections:
+            tests = tuple(atoms(source.guard))
+            read = frozenset(name for atom in tests for name in atom.options)
+            words = frozenset(word for atom in tests if not atom.options for word in quoted(atom))
+            known.append((source, read, words))
+    return known
 
 
 def own_words(base: Ground, option: Option) -> frozenset[str]:
@@ -153,10 +186,12 @@ def own_words(base: Ground, option: Option) -> frozenset[str]:
     key = ("own words", option.choices)
     known: frozenset[str] | None = base.memory.get(key)
     if known is None:
-        mine = {value for value in option.choices or () if isinstance(value, str)}
+        whole = {value for value in option.choices or () if isinstance(value, str)}
+        mine = set(whole)
         for other in base.facts.options:
             theirs = set(other.choices or ())
-            if len(theirs & mine) * 2 <= len(theirs | mine):
+            # Options that share most of their choices are phases of one setting.
+            if len(theirs & whole) * 2 <= len(theirs | whole):
                 mine -= theirs
         known = base.memory[key] = frozenset(mine)
     return known

@@ -150,7 +150,6 @@ def text_of(guard: Guard) -> str:
             return " or ".join(_grouped(part, And) for part in parts)
 
 
-def _grouped(part: Guard, weaker: type) -> str:
-    return (
-        f"({text_of(part)})" if isinstance(part, weaker) and len(part.parts) > 1 else text_of(part)
-    )
+def _grouped(part: Guard, weaker: type[And] | type[Or]) -> str:
+    several = isinstance(part, (And, Or)) and isinstance(part, weaker) and len(part.parts) > 1
+    return f"({text_of(part)})" if several else text_of(part)
