@@ -157,7 +157,11 @@ class Symbols:
 
     def _atom(self, node: ast.expr) -> Atom:
         text = ast.unparse(node)
-        known = self.by_text.get(text) or self.by_text.get(text.replace("'", '"'))
+        known = self.by_text.get(text)
+        if known is None and '"' not in text:
+            # The tree writes its strings in double quotes.
+            text = text.replace("'", '"')
+            known = self.by_text.get(text)
         if known is not None:
             return known
         name = _gate_name(node)

@@ -27,6 +27,8 @@ from sgl_audit.model.guard import (
 
 _SET = (DecisionKind.ASSIGNMENT, DecisionKind.DECLARED)
 _ROUNDS = 4
+# Settings that a launch takes from the checkpoint where no flag is given.
+_FROM_MODEL = frozenset({"quantization", "dtype", "model_path"})
 
 
 def ground(facts: Facts, notes: TreeNotes | None = None) -> Ground:
@@ -132,7 +134,7 @@ def usual_values(
     an option to have a value that it does not come to have.
     """
     found: dict[str, tuple[Scalar, ...]] = {}
-    named = [option for option in options if option.default_known]
+    named = [item for item in options if item.default_known and item.name not in _FROM_MODEL]
     for _ in range(_ROUNDS):
         before = dict(found)
         for option in named:

@@ -16,6 +16,7 @@ from sgl_audit.audit.contexts import Contexts
 from sgl_audit.audit.mentions import count_mentions
 from sgl_audit.audit.places import bytes_of, makes_kernel, parsed_file, resolves_arguments
 from sgl_audit.audit.predicates import read_predicates
+from sgl_audit.audit.switches import Switched, read_switches
 from sgl_audit.audit.vocabulary import Predicates
 from sgl_audit.model.facts import Decision, DecisionKind, Facts, Rejection
 from sgl_audit.model.guard import Atom, AtomKind, Guard
@@ -32,12 +33,14 @@ class TreeNotes:
         mentions: how often each quoted word stands in the server, outside the files that
             declare options and choices; None where that was not read.
         complete: (file, function) -> whether its tests of a backend end in an `else`.
+        switched: methods that act on switches of a backend option and on nothing else.
     """
 
     contexts: dict[tuple[str, str], Guard] = field(default_factory=dict)
     predicates: Predicates = field(default_factory=dict)
     mentions: dict[str, int] | None = None
     complete: dict[tuple[str, str], bool] = field(default_factory=dict)
+    switched: tuple[Switched, ...] = ()
 
     def context(self, file: str, function: str) -> Guard:
         """The condition under which a function runs, opaque where it was not read."""
@@ -63,6 +66,7 @@ def read_notes(tree: SourceTree, facts: Facts) -> TreeNotes:
         read_predicates(tree, facts, modules),
         count_mentions(tree, facts, modules),
         read_complete(tree, facts),
+        read_switches(tree, facts),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sgl_audit.audit.given import assume
 from sgl_audit.audit.ground import Ground, Setting
 from sgl_audit.audit.places import makes_kernel
+from sgl_audit.audit.switches import Switched
 from sgl_audit.model.facts import Decision, Option, Rejection, Scalar
 from sgl_audit.model.guard import NEVER, Guard, atoms
 from sgl_audit.model.source import Place
@@ -85,7 +86,22 @@ def silent_readers(ground: Ground, option: Option, capability: str) -> tuple[Rea
             continue
         if counted and not _answers(ground, option, reader, capability):
             silent.setdefault((reader.place.file, reader.owner), reader)
+    for item in ground.notes.switched:
+        reader = Reader(item.owner, item.function, item.place, _named(ground, option, item))
+        unlike = item.option == option.name and (item.place.file, item.owner) not in silent
+        if unlike and not _answers(ground, option, reader, capability):
+            silent[item.place.file, item.owner] = reader
     return tuple(silent.values())
+
+
+def _named(ground: Ground, option: Option, item: Switched) -> tuple[str, ...]:
+    """The values that the switches of a method stand for."""
+    values = [
+        value
+        for value in _values(option)
+        if any(ground.words.asks(option.name, name, value) for name in item.predicates)
+    ]
+    return tuple(str(value) for value in values)
 
 
 def late_settings(ground: Ground, option: Option) -> list[Setting]:

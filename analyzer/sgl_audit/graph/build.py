@@ -223,12 +223,10 @@ class _Builder:
 
     def _gate(self, atom: Atom) -> str:
         key = n.atom_key(atom)
-        # Two tests that read alike and hold on different capabilities are two gates.
         held = atom.capabilities
-        node = n.gate_node(key)
-        known = self.graph.nodes.get(node)
-        if known is not None and known["holds"] != _held(held):
-            node = n.gate_node(f"{key} [{_held(held)}]")
+        # Two tests that read alike and hold on different capabilities are two gates.
+        alone = len(self.chosen.meanings[key]) == 1
+        node = n.gate_node(key if alone else f"{key} [{_held(held)}]")
         if node not in self.graph:
             gate = self.gates.get(key)
             place = gate.place if gate is not None else None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sgl_audit.audit.vocabulary import vocabulary
+from sgl_audit.graph.nodes import atom_key
 from sgl_audit.model.facts import (
     BackendEnum,
     Choice,
@@ -24,7 +25,11 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The facts of a graph, each part in the order in which it is added."""
+    """The facts of a graph, each part in the order in which it is added.
+
+    Attributes:
+        meanings: how a gate is asked -> the capability sets on which tests that ask so hold.
+    """
 
     facts: Facts
     options: tuple[Option, ...]
@@ -32,6 +37,7 @@ class Selection:
     variables: tuple[EnvironmentVariable, ...]
     decisions: tuple[Decision, ...]
     rejections: tuple[Rejection, ...]
+    meanings: dict[str, set[frozenset[str] | None]]
 
     def declared(self, option: Option) -> dict[Scalar, Choice]:
         """The declared choices of the list that an option takes its choices from."""
@@ -60,7 +66,19 @@ def select(facts: Facts, wanted: frozenset[str] | None, capabilities: Sequence[s
             using.setdefault(enum, []).append(option)
     members = tuple((words.enums[name], tuple(using[name])) for name in sorted(using))
     variables = _variables(facts, options, decisions, rejections, wanted)
-    return Selection(facts, options, members, variables, decisions, rejections)
+    meanings = _meanings((*decisions, *rejections))
+    return Selection(facts, options, members, variables, decisions, rejections, meanings)
+
+
+def _meanings(
+    items: Iterable[Decision | Rejection],
+) -> dict[str, set[frozenset[str] | None]]:
+    found: dict[str, set[frozenset[str] | None]] = {}
+    for item in items:
+        for atom in atoms(item.guard):
+            if atom.kind in (AtomKind.GATE, AtomKind.PLATFORM):
+                found.setdefault(atom_key(atom), set()).add(atom.capabilities)
+    return found
 
 
 def _possible(guard: Guard, capabilities: Sequence[str]) -> bool:
