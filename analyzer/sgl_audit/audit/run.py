@@ -6,16 +6,18 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sgl_audit import __version__
-from sgl_audit.audit.advice import advise
+from sgl_audit.audit.advice import advise_all
 from sgl_audit.audit.behaviours import option_behaviours
 from sgl_audit.audit.cells import choice_cells
 from sgl_audit.audit.facts import TreeFacts, read_tree
 from sgl_audit.audit.families import (
     Family,
     family_row,
+    first_refusal,
     resolve_families,
     served_families,
 )
+from sgl_audit.evaluate.resolver import Resolver
 from sgl_audit.model.report import (
     Advice,
     Audit,
@@ -53,7 +55,7 @@ def run_audit(
     behaviours = option_behaviours(read.facts, capabilities, rows)
     cells = choice_cells(read.facts, capabilities, behaviours, rows)
     findings = run_rules(rule_context(tree, read, capabilities, behaviours, rows))
-    advice = advice_for(tree, read, resolved, libraries, assume, len(capabilities))
+    advice = advice_for(tree, read, resolved, libraries, len(capabilities))
     return Audit(
         source=tree.info,
         tool_version=__version__,
@@ -122,17 +124,13 @@ def advice_for(
     read: TreeFacts,
     resolved: list[tuple[Family, Resolution]],
     libraries: tuple[SourceTree, ...],
-    assume: tuple[tuple[str, str], ...],
     capabilities: int,
 ) -> tuple[Advice, ...]:
     """Advice for refused families; looked for where one or two capabilities are asked."""
-    if capabilities > 2:
+    refused = [pair for pair in resolved if first_refusal(pair[1]) is not None]
+    if capabilities > 2 or not refused:
         return ()
-    found = [
-        advise(tree, read.facts, family, resolution, libraries, assume)
-        for family, resolution in resolved
-    ]
-    return tuple(item for item in found if item is not None)
+    return advise_all(Resolver(tree, libraries), read.facts, refused)
 
 
 def assumptions_of(resolved: list[tuple[Family, Resolution]]) -> tuple[Assumption, ...]:
