@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from sgl_audit import __version__
 from sgl_audit.audit.advice import advise_all
 from sgl_audit.audit.behaviours import option_behaviours
 from sgl_audit.audit.cells import choice_cells
@@ -30,6 +29,7 @@ from sgl_audit.model.resolution import Assumption, Resolution
 from sgl_audit.model.source import SourceTree
 from sgl_audit.rules import RuleContext, run_rules
 from sgl_audit.syntax.excerpt import excerpt
+from sgl_audit.version import __version__
 
 Progress = Callable[[int, int], None]
 # Launches an audit resolves at most: with many capabilities each gets fewer families.
