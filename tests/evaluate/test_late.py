@@ -152,6 +152,23 @@ def test_an_error_born_of_what_is_missing_is_a_gap(parts: tuple[Trial, Module]) 
     assert "AttributeError" in trial.reason
 
 
+def test_an_error_of_process_groups_is_a_gap() -> None:
+    texts = {
+        "pkg/srt/__init__.py": "",
+        "pkg/srt/distributed/__init__.py": "def group():\n    assert False, 'not set up'\n",
+    }
+    session = session_for(texts)
+    trial = Trial(Entry(session))
+    trial.run(QUANTIZATION, call(trial, session.imports.load("pkg.srt.distributed"), "group"))
+    assert trial.answer() is None
+
+
+def test_a_part_without_stage_is_not_counted(parts: tuple[Trial, Module]) -> None:
+    trial, module = parts
+    assert trial.run(None, call(trial, module, "refuse")) is MISSING
+    assert trial.answer() == ()
+
+
 def test_a_gap_after_a_refusal_leaves_the_refusal(parts: tuple[Trial, Module]) -> None:
     trial, module = parts
     trial.run(MOE_METHOD, call(trial, module, "refuse"))

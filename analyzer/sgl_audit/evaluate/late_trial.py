@@ -15,6 +15,7 @@ MOE_METHOD = "moe_method"
 ATTENTION = "attention"
 # What is met at other places never stands in for one of these.
 MAIN_STAGES = (QUANTIZATION, MOE_METHOD, ATTENTION)
+PROCESS_GROUPS = "srt/distributed/"
 # How many open questions are answered both ways before a part counts as not known.
 SPLITS = 4
 
@@ -70,10 +71,13 @@ class Trial:
             self.reason = reason
             self._first_gap = sum(item.stage in MAIN_STAGES for item in self.refusals)
 
-    def run(self, stage: str, part: Callable[[], Value], *, compulsory: bool = True) -> Value:
+    def run(
+        self, stage: str | None, part: Callable[[], Value], *, compulsory: bool = True
+    ) -> Value:
         """Run one part; gives its value, or MISSING where it refuses or cannot be followed.
 
         Args:
+            stage: what a refusal counts as; one without stage is not counted.
             compulsory: whether a gap leaves open what a server does here.
         """
         outcome = self._try(part)
@@ -83,7 +87,9 @@ class Trial:
         """Run one part whose value nobody needs, answering open questions both ways."""
         self._note(stage, self._split(part, SPLITS), compulsory=True)
 
-    def _note(self, stage: str, outcome: Outcome, compulsory: bool) -> Value:
+    def _note(self, stage: str | None, outcome: Outcome, compulsory: bool) -> Value:
+        if stage is None:
+            return outcome.value
         if outcome.raised is not None:
             self.refusals.append(self.refusal(outcome.raised, stage))
         elif outcome.gap is not None and compulsory:
@@ -138,10 +144,14 @@ class Trial:
     def is_refusal(self, raised: Raised) -> bool:
         """Whether a `raise` or `assert` of the tree raised it.
 
-        An error born in an expression may come from what is missing here rather than in a server.
+        An error born in an expression may come from what is missing here rather than in a server;
+        so may one of the process groups, which nobody set up here.
         """
         place = raised.place
-        return raised.explicit and place is not None and place[0].startswith(f"{self.entry.root}/")
+        if place is None or not raised.explicit:
+            return False
+        groups = f"{self.entry.root}/{PROCESS_GROUPS}"
+        return place[0].startswith(f"{self.entry.root}/") and not place[0].startswith(groups)
 
     def refusal(self, raised: Raised, stage: str) -> Refusal:
         """A refusal from an exception of the tree."""

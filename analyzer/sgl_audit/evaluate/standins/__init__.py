@@ -161,6 +161,7 @@ class Standins:
 def _builders() -> dict[str, Builder]:
     from sgl_audit.evaluate.standins import (
         argparse_module,
+        compressed_tensors_module,
         containers,
         dataclasses_module,
         enum_module,
@@ -186,6 +187,7 @@ def _builders() -> dict[str, Builder]:
         torch_module,
         argparse_module,
         hub,
+        compressed_tensors_module,
     ):
         table.update(part.BUILDERS)
     table["typing"] = table["typing_extensions"] = lambda standins, module: standins.typing.fill(

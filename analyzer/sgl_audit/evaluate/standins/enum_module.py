@@ -70,6 +70,8 @@ class Enums:
     def on_subclass(self, cls: Class, options: dict[str, Value]) -> None:
         """Collect the members of a new enum class."""
         cls.data["on_subclass"] = self.on_subclass
+        # Calling an enum class looks a member up, whatever type is mixed in before it.
+        cls.data["new"] = self.base.data["new"]
         members: dict[str, Value] = {}
         canonical: list[Value] = []
         values: list[Value] = []
