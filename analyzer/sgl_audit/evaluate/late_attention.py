@@ -11,6 +11,7 @@ from sgl_audit.evaluate.entry import Reached
 from sgl_audit.evaluate.late_trial import ATTENTION, Trial
 from sgl_audit.evaluate.values import (
     MISSING,
+    Bound,
     Class,
     Function,
     Instance,
@@ -22,40 +23,51 @@ from sgl_audit.evaluate.values import (
 REGISTRY = "srt.layers.attention.attention_registry"
 FACTORIES = "ATTENTION_BACKENDS"
 WRAPPER = "attn_backend_wrapper"
+METHOD = "_get_attention_backend_from_str"
 CONTEXT = "srt.runtime_context"
 PAIR = ("prefill_attention_backend", "decode_attention_backend")
 
 
 def attention_refusals(trial: Trial, runner: Value, reached: Reached) -> None:
     """Ask the factories of the chosen back ends and the wrapper."""
-    machine, entry = trial.machine, trial.entry
-    if not entry.has(REGISTRY):
-        trial.gap(f"{ATTENTION}: the tree has no {REGISTRY}")
-        return
+    machine = trial.machine
     found: list[Value] = []
 
     def prepare() -> Value:
-        registry = entry.module(REGISTRY)
-        found.append(machine.module_attribute(registry, FACTORIES))
-        found.append(machine.module_attribute(registry, WRAPPER))
+        found.append(factories_of(trial, runner))
         found.append(chosen_backends(trial, reached))
         return None
 
     if runner is None or trial.run(ATTENTION, prepare) is MISSING:
         return
-    factories, wrapper, (prefill, decode) = found
+    (factories, wrapper), (prefill, decode) = found
     runner.d["prefill_attention_backend_str"] = prefill
     runner.d["decode_attention_backend_str"] = decode
     with constructors_left_out(trial, runner):
         backend: Value = Opaque("an attention back end")
         for name in dict.fromkeys((decode, prefill)):
-            factory = factories.get(name, MISSING) if isinstance(factories, dict) else MISSING
-            if factory is MISSING:
+            if isinstance(factories, Bound):
+                trial.check(ATTENTION, partial(machine.call, factories, [name], {}))
+            elif (factory := factories.get(name, MISSING)) is MISSING:
                 trial.gap(f"{ATTENTION}: no factory for {name!r}")
-                continue
-            trial.check(ATTENTION, partial(machine.call, factory, [runner], {}))
+            else:
+                trial.check(ATTENTION, partial(machine.call, factory, [runner], {}))
         if isinstance(wrapper, Function):
             trial.check(ATTENTION, partial(machine.call, wrapper, [runner, backend], {}))
+
+
+def factories_of(trial: Trial, runner: Value) -> tuple[Value, Value]:
+    """The registry's factories and wrapper, or the runner's own method where there is none."""
+    machine, entry = trial.machine, trial.entry
+    if entry.has(REGISTRY):
+        registry = entry.module(REGISTRY)
+        factories = machine.module_attribute(registry, FACTORIES)
+        if isinstance(factories, dict):
+            return factories, machine.module_attribute(registry, WRAPPER)
+    method = machine.lookup(runner, METHOD)
+    if isinstance(method, Bound):
+        return method, None
+    raise Undecidable("the factories of attention back ends were not found")
 
 
 def chosen_backends(trial: Trial, reached: Reached) -> tuple[Value, Value]:
