@@ -11,6 +11,9 @@ from sgl_audit.model.guard import Atom
 from sgl_audit.rules.base import RuleContext
 
 Values = frozenset[Scalar]
+# How a function that is registered for architectures says so in a guard.
+THE_MODEL_IS = "the model is "
+OR = " or "
 FALSE_LIKE: Values = frozenset({None, False, ""})  # 0 equals False
 
 
@@ -30,7 +33,7 @@ class Question:
 class Vocabulary:
     """What names in tests stand for: enum predicates, enum members and named collections."""
 
-    predicates: dict[str, Values]
+    predicates: dict[str, dict[str, Values]]
     members: dict[str, Scalar]
     collections: dict[str, Values]
     asked: dict[tuple[str, tuple[str, ...]], Question | None] = field(default_factory=dict)
@@ -43,7 +46,7 @@ def vocabulary(context: RuleContext) -> Vocabulary:
 
 def _vocabulary(context: RuleContext) -> Vocabulary:
     facts = context.facts
-    predicates: dict[str, set[Scalar]] = {}
+    predicates: dict[str, dict[str, Values]] = {}
     members: dict[str, Scalar] = {}
     for enum in facts.enums:
         for member in enum.members:
@@ -53,12 +56,23 @@ def _vocabulary(context: RuleContext) -> Vocabulary:
             members.setdefault(f"{enum.name}.{member.name}", value)
             name = f"is_{member.name.lower()}"
             if name in enum.predicates:
-                predicates.setdefault(name, set()).add(value)
-    return Vocabulary(
-        {name: frozenset(values) for name, values in predicates.items() if len(values) == 1},
-        members,
-        _collections(facts),
-    )
+                predicates.setdefault(name, {})[plain(enum.name)] = frozenset({value})
+    return Vocabulary(predicates, members, _collections(facts))
+
+
+def plain(name: str) -> str:
+    """A name without underscores and case: `MoeA2ABackend` is `moe_a2a_backend`."""
+    return name.replace("_", "").lower()
+
+
+def asked_by(words: Vocabulary, predicate: str, option: str = "") -> Values | None:
+    """The values for which a predicate of a backend enum is true; of the option's enum if known."""
+    known = words.predicates.get(predicate, {})
+    own = known.get(plain(option))
+    if own is not None:
+        return own
+    every = set(known.values())
+    return every.pop() if len(every) == 1 else None
 
 
 def _collections(facts: Facts) -> dict[str, Values]:
@@ -74,6 +88,10 @@ def question_of(atom: Atom, words: Vocabulary) -> Question | None:
 
 
 def _question(atom: Atom, words: Vocabulary) -> Question | None:
+    if atom.text.startswith(THE_MODEL_IS):
+        names = atom.text.removeprefix(THE_MODEL_IS).split(OR)
+        plain = all(name.isidentifier() for name in names)
+        return Question("model_arch", frozenset(names)) if plain else None
     node = parsed(atom.text)
     if node is None or len(atom.options) > 1:
         return None
@@ -85,7 +103,7 @@ def _question(atom: Atom, words: Vocabulary) -> Question | None:
             values = _several(right, words)
             return None if values is None else Question(_subject(atom, left), values)
         case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[], keywords=[]):
-            values = words.predicates.get(name)
+            values = asked_by(words, name, atom.options[0] if atom.options else "")
             return None if values is None else Question(_subject(atom, owner), values)
         case ast.Name() | ast.Attribute() if atom.options:
             return Question(_subject(atom, node), FALSE_LIKE, inside=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,10 +11,12 @@ from dataclasses import dataclass
 from sgl_audit.extract.walker import leaves
 from sgl_audit.model.guard import ALWAYS, Atom, AtomKind, Guard, all_of, any_of, negate
 from sgl_audit.model.source import Place
+from sgl_audit.rules.atoms import OR, THE_MODEL_IS
 from sgl_audit.rules.base import RuleContext
 from sgl_audit.rules.conditions import guard_of
 from sgl_audit.rules.sources import files_with, lines_with, syntax_of
 
+_ARCHITECTURE = re.compile(r"[A-Z]\w+For[A-Z]\w+|[A-Z]\w+(?:LMHead)?Model\b")
 _MANY = 24
 _DEPTH = 2
 
@@ -34,10 +37,10 @@ class CallSite:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A function that a decorator files under a text, so that no call names it."""
+    """A function that a decorator files under texts, so that no call names it."""
 
     decorator: str
-    text: str
+    texts: tuple[str, ...]
 
 
 def registration(context: RuleContext, file: str, function: str) -> Registration | None:
@@ -48,9 +51,10 @@ def registration(context: RuleContext, file: str, function: str) -> Registration
             for item in node.decorator_list:
                 match item:
                     case ast.Call(
-                        func=ast.Name(id=name) | ast.Attribute(attr=name), args=[first, *_]
+                        func=ast.Name(id=name) | ast.Attribute(attr=name), args=[_, *_] as given
                     ):
-                        return Registration(name, ast.unparse(first).strip("'\""))
+                        texts = [ast.unparse(argument).strip("'\"") for argument in given]
+                        return Registration(name, tuple(texts))
     return None
 
 
@@ -68,9 +72,9 @@ def entry_guard(context: RuleContext, file: str, function: str, depth: int = _DE
 
 def _entry(context: RuleContext, file: str, function: str, depth: int) -> Guard:
     filed = registration(context, file, function)
-    if filed is not None:
-        return Atom(AtomKind.MODEL, f"{filed.decorator}({filed.text})")
-    sites = call_sites(context, function)
+    if filed is not None and any(_ARCHITECTURE.search(text) for text in filed.texts):
+        return Atom(AtomKind.MODEL, f"{THE_MODEL_IS}{OR.join(filed.texts)}")
+    sites = call_sites(context, function) if depth else ()
     if not sites or len(sites) > _MANY:
         return ALWAYS
     if depth <= 1:
@@ -152,6 +156,10 @@ class _Calls:
                 yield CallSite(self._place(node), function, guard)
             case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name == self._name:
                 yield CallSite(self._place(node), function, guard, ast.unparse(owner))
+        for given in node.args if isinstance(node, ast.Call) else ():
+            # Handed on to what runs it: a pass, a thread, a partial.
+            if isinstance(given, ast.Name) and given.id == self._name:
+                yield CallSite(self._place(given), function, guard)
         for child in ast.iter_child_nodes(node):
             yield from self._calls(child, function, guard)
 

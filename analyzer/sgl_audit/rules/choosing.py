@@ -41,7 +41,7 @@ def _selections(context: RuleContext) -> tuple[Selection, ...]:
     ]
     for decision in context.facts.decisions:
         option_of = options.get(decision.option)
-        if option_of is not None and sets(decision) and in_server(context, decision.place):
+        if option_of is not None and sets(decision) and _early(context, decision.place):
             value = str(decision.literal)
             if value in (option_of.choices or ()) and value != "auto":
                 found.append(_selection(option_of, value, decision))
@@ -61,6 +61,12 @@ def sets(decision: Decision) -> bool:
 def in_server(context: RuleContext, place: Place) -> bool:
     """Whether a place belongs to the language-model server."""
     return place.file.startswith(f"{context.tree.info.package}/srt/")
+
+
+def _early(context: RuleContext, place: Place) -> bool:
+    """Whether a place is met before layers are made: what a layer picks, it picks for itself."""
+    late = "/layers/" in place.file or "/models/" in place.file
+    return in_server(context, place) and not late
 
 
 def _selection(option: Option, value: str, decision: Decision) -> Selection:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from sgl_audit.model.facts import Gate
 from sgl_audit.model.guard import Atom, AtomKind, Guard, all_of, any_of, negate
 from sgl_audit.rules.base import RuleContext
 from sgl_audit.rules.options import options_by_name
@@ -32,7 +33,8 @@ def guard_of(context: RuleContext, node: ast.expr) -> Guard:
 def _atom(context: RuleContext, node: ast.expr) -> Atom:
     text = " ".join(ast.unparse(node).split())
     name = last_name(node)
-    known = context.once(gates_by_name)
+    # A platform attribute and a function of one name need not hold on the same capabilities.
+    known = context.once(attributes_by_name if isinstance(node, ast.Attribute) else gates_by_name)
     if name is not None and name in known:
         return Atom(AtomKind.GATE, text, known[name])
     options = tuple(sorted(_options_read(context, node)))
@@ -64,8 +66,17 @@ def _options_read(context: RuleContext, node: ast.expr) -> set[str]:
 
 def gates_by_name(context: RuleContext) -> dict[str, frozenset[str] | None]:
     """The gates of the server by their name, and by the usual private alias of it."""
+    return _by_name((*context.facts.gates, *context.facts.platform))
+
+
+def attributes_by_name(context: RuleContext) -> dict[str, frozenset[str] | None]:
+    """The same, attributes of the platform object first."""
+    return _by_name((*context.facts.platform, *context.facts.gates))
+
+
+def _by_name(gates: tuple[Gate, ...]) -> dict[str, frozenset[str] | None]:
     found: dict[str, frozenset[str] | None] = {}
-    for gate in (*context.facts.platform, *context.facts.gates):
+    for gate in gates:
         if gate.name.isidentifier():
             found.setdefault(gate.name, gate.capabilities)
             found.setdefault(f"_{gate.name}", gate.capabilities)

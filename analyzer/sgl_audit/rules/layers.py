@@ -19,12 +19,14 @@ class MoeLayer:
     """One class that runs the experts of one quantization.
 
     Attributes:
+        config: the configuration class that hands it out.
         place: of the method that makes the runner.
         settled: whether that method decides `auto` itself, or makes a runner, or refuses, on
             every way through it.
     """
 
     quantization: str
+    config: str
     name: str
     place: Place
     settled: bool
@@ -48,7 +50,7 @@ def _moe_layers(context: RuleContext) -> dict[str, list[MoeLayer]]:
             for name in sorted(_mentioned(node) & makers.keys()) if quantization else ():
                 maker = makers[name]
                 place = Place(file, maker.lineno, maker.col_offset)
-                layer = MoeLayer(quantization, name, place, _settled(maker))
+                layer = MoeLayer(quantization, node.name, name, place, _settled(maker))
                 found.setdefault(quantization, []).append(layer)
     return found
 
@@ -94,11 +96,28 @@ def always_makes(body: Sequence[ast.stmt]) -> bool:
     return False
 
 
-def unusable(context: RuleContext, layer: MoeLayer, capability: str) -> bool:
-    """Whether making the layer is refused on a capability whatever else holds."""
+def quantizations_of(context: RuleContext, name: str) -> list[MoeLayer]:
+    """The quantizations that a class runs experts of."""
+    return [
+        layer for group in moe_layers(context).values() for layer in group if layer.name == name
+    ]
+
+
+def admitted(context: RuleContext, layer: MoeLayer, capability: str) -> bool:
+    """Whether the layer can be made on a capability at all."""
+    least = f"{layer.config}.get_min_capability"
+    below = any(
+        gate.name == least and dict(gate.holds).get(capability) is False
+        for gate in context.facts.gates
+    )
+    return not below and not unusable(context, layer.name, capability)
+
+
+def unusable(context: RuleContext, name: str, capability: str) -> bool:
+    """Whether making an object of a class is refused on a capability whatever else holds."""
     return any(
         way.certain and not way.literals
         for rejection in context.facts.rejections
-        if rejection.function == f"{layer.name}.__init__"
+        if rejection.function == f"{name}.__init__"
         for way in ways(context, rejection.guard, capability)
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from sgl_audit.rules.atoms import question_of, vocabulary
+from sgl_audit.rules.atoms import THE_MODEL_IS, question_of, vocabulary
 from sgl_audit.rules.base import RuleContext
 from sgl_audit.rules.reach import FROM_MODEL, Reach, reach_of_one
 from sgl_audit.rules.ways import Literal
 
+_ARCHITECTURE = re.compile(rf"\b(?:model_arch|architectures?|arch)\b|^{THE_MODEL_IS}")
 _WORD = re.compile(r"[a-z0-9]+")
 
 
@@ -34,8 +35,10 @@ def related(context: RuleContext, chosen: Iterable[Literal], refusing: Iterable[
     right = {literal for literal in theirs if specific(context, literal)}
     if not left or not right or left & right:
         return True
+    if _architectures(left) and _architectures(right):
+        return False
     named = _values(context, left)
-    return all(any(_names(literal, value) for value in named) for literal in right)
+    return any(_names(literal, value) for value in named for literal in right)
 
 
 def _denied(context: RuleContext, asking: Iterable[Literal], other: Iterable[Literal]) -> bool:
@@ -47,6 +50,11 @@ def _denied(context: RuleContext, asking: Iterable[Literal], other: Iterable[Lit
         if question_of(literal[0], vocabulary(context)) is None
         for value in values
     )
+
+
+def _architectures(literals: Iterable[Literal]) -> bool:
+    """Whether models are singled out by architecture."""
+    return any(_ARCHITECTURE.search(atom.text) for atom, _ in literals)
 
 
 def _values(context: RuleContext, literals: Iterable[Literal]) -> set[str]:

@@ -6,9 +6,11 @@ import re
 from dataclasses import dataclass, replace
 
 from sgl_audit.model.facts import Option, Rejection
+from sgl_audit.model.guard import ALWAYS, Atom, AtomKind, Guard, all_of, atoms
 from sgl_audit.rules.atoms import vocabulary
 from sgl_audit.rules.base import RuleContext
 from sgl_audit.rules.choosing import in_server
+from sgl_audit.rules.models import specific
 from sgl_audit.rules.options import options_by_name
 from sgl_audit.rules.reach import Reach, reach_of
 from sgl_audit.rules.registered import registered
@@ -24,11 +26,18 @@ class Refusal:
     Attributes:
         value: the value it refuses where it stands in the function registered for that value;
             None where its own condition says which values.
+        guard: the rejection's, with what the layer it stands in rests on.
     """
 
     rejection: Rejection
     option: Option
+    guard: Guard
     value: str | None = None
+
+    @property
+    def by_machine(self) -> bool:
+        """Whether it asks what the machine can do."""
+        return any(atom.kind is AtomKind.GATE for atom in atoms(self.guard))
 
 
 def refusals(context: RuleContext) -> tuple[Refusal, ...]:
@@ -44,10 +53,11 @@ def _refusals(context: RuleContext) -> tuple[Refusal, ...]:
         if not in_server(context, rejection.place):
             continue
         name = names.get((rejection.place.file, rejection.function))
+        guard = all_of(rejection.guard, _of_class(rejection))
         if name is not None:
-            found.append(Refusal(rejection, options[name.option], name.value))
+            found.append(Refusal(rejection, options[name.option], guard, name.value))
         found += [
-            Refusal(rejection, options[option])
+            Refusal(rejection, options[option], guard)
             for option in rejection.options
             if (name is None or option != name.option) and options[option].choices
         ]
@@ -71,7 +81,7 @@ def _memory(context: RuleContext) -> dict[tuple[int, str, str, str], tuple[Way, 
 
 def _refusing(context: RuleContext, refusal: Refusal, value: str, capability: str) -> list[Way]:
     words = vocabulary(context)
-    every = ways(context, refusal.rejection.guard, capability)
+    every = ways(context, refusal.guard, capability)
     if refusal.value is not None:
         return list(every) if refusal.value == value else []
     found: list[Way] = []
@@ -83,13 +93,21 @@ def _refusing(context: RuleContext, refusal: Refusal, value: str, capability: st
     return found
 
 
+def _of_class(rejection: Rejection) -> Guard:
+    """What a refusal inside a layer's class rests on besides its tests: that the layer is used."""
+    name, dot, _ = rejection.function.rpartition(".")
+    late = "/layers/" in rejection.place.file or "/models/" in rejection.place.file
+    return Atom(AtomKind.MODEL, f"the model uses {name}") if dot and late else ALWAYS
+
+
 def refused(context: RuleContext, option: Option, value: str, capability: str) -> bool:
-    """Whether something refuses a value on a capability for what the capability is."""
+    """Whether something refuses a value on a capability, for what it is and for any model."""
     for refusal in refusals(context):
-        if refusal.option.name != option.name:
+        if refusal.option.name != option.name or not refusal.by_machine:
             continue
         for way in refusing_ways(context, refusal, value, capability):
-            if way.machine and reach_of(context, way.literals) <= Reach.MODEL:
+            marked = any(specific(context, literal) for literal in way.literals)
+            if way.machine and not marked and reach_of(context, way.literals) <= Reach.MODEL:
                 return True
     return False
 

@@ -10,17 +10,31 @@ from sgl_audit.model.source import Diagnostic
 from sgl_audit.rules.base import Rule, RuleContext
 from sgl_audit.rules.findings import ordered
 from sgl_audit.rules.sga101 import DefaultRefused
+from sgl_audit.rules.sga102 import SelectionWiderThanPreparation
 from sgl_audit.rules.sga103 import AutoUndecided
+from sgl_audit.rules.sga104 import OpenRange
+from sgl_audit.rules.sga105 import SweepingElse
+from sgl_audit.rules.sga106 import ExactCapability
 from sgl_audit.rules.sga107 import ChoiceAndMember
+from sgl_audit.rules.sga108 import AllowListWithoutDefault
 from sgl_audit.rules.sga109 import DeprecatedTrap
+from sgl_audit.rules.sga110 import ExplicitReplaced
 from sgl_audit.rules.sga111 import UnboundName
+from sgl_audit.rules.sga112 import MissingPair
 
 RULES: tuple[type[Rule], ...] = (
     DefaultRefused,
+    SelectionWiderThanPreparation,
     AutoUndecided,
+    OpenRange,
+    SweepingElse,
+    ExactCapability,
     ChoiceAndMember,
+    AllowListWithoutDefault,
     DeprecatedTrap,
+    ExplicitReplaced,
     UnboundName,
+    MissingPair,
 )
 _RANK = {severity: position for position, severity in enumerate(Severity)}
 

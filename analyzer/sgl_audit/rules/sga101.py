@@ -2,115 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-from sgl_audit.model.guard import AtomKind, Guard, text_of
+from sgl_audit.model.guard import text_of
 from sgl_audit.model.report import ChainLink, Finding, Severity
-from sgl_audit.rules.atoms import vocabulary
+from sgl_audit.rules.atoms import OR
 from sgl_audit.rules.base import Rule, RuleContext
-from sgl_audit.rules.choosing import Selection, full_guard, selections
 from sgl_audit.rules.findings import finding, link
-from sgl_audit.rules.models import related
+from sgl_audit.rules.meetings import Meeting, meetings
+from sgl_audit.rules.models import specific
 from sgl_audit.rules.options import flag_of
-from sgl_audit.rules.reach import FROM_MODEL, Reach, reach_of
-from sgl_audit.rules.refusing import Refusal, refusals, refusing_ways, ways_out
-from sgl_audit.rules.ways import Way, possible, subject_of, ways
-from sgl_audit.rules.wording import conditions, one_of
+from sgl_audit.rules.refusing import ways_out
+from sgl_audit.rules.wording import conditions, one_of, shortened
 
 _SHOWN = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Meeting:
-    """A selection and a refusal that meet on one capability, and what it takes.
-
-    Attributes:
-        refusing: the way in which the value is refused.
-        certain: whether every condition of both was understood.
-    """
-
-    selection: Selection
-    refusal: Refusal
-    capability: str
-    refusing: Way
-    certain: bool
-
-    @property
-    def severity(self) -> Severity:
-        """An error where every condition on the way is understood."""
-        return Severity.ERROR if self.certain and self.refusing.certain else Severity.WARNING
-
-
-def meetings(context: RuleContext) -> tuple[Meeting, ...]:
-    """Every automatic value that meets a refusal of it."""
-    return context.once(_meetings)
-
-
-def _meetings(context: RuleContext) -> tuple[Meeting, ...]:
-    found: list[Meeting] = []
-    for selection in selections(context):
-        if selection.option.name in FROM_MODEL:
-            continue
-        for refusal in refusals(context):
-            if refusal.option.name != selection.option.name or _before(selection, refusal):
-                continue
-            for capability in context.capabilities:
-                meeting = _meet(context, selection, refusal, capability)
-                if meeting is not None:
-                    found.append(meeting)
-    return tuple(found)
-
-
-def _before(selection: Selection, refusal: Refusal) -> bool:
-    """Whether the refusal stands before the selection in one function: it sees the old value."""
-    rejection = refusal.rejection
-    same = rejection.place.file == selection.place.file
-    same = same and rejection.function == selection.function
-    return same and rejection.place.line < selection.place.line
-
-
-def _meet(
-    context: RuleContext, selection: Selection, refusal: Refusal, capability: str
-) -> Meeting | None:
-    refusing = [
-        way
-        for way in refusing_ways(context, refusal, selection.value, capability)
-        if any(atom.kind is AtomKind.GATE for atom, _ in way.machine)
-        and reach_of(context, way.literals) <= Reach.MODEL
-    ]
-    # The callers are looked at last: that reads files, and few pairs come so far.
-    if _joined(context, selection, selection.guard, refusing, capability) is None:
-        return None
-    guard = full_guard(context, selection)
-    found = _joined(context, selection, guard, refusing, capability)
-    if found is None:
-        return None
-    return Meeting(selection, refusal, capability, found[1], found[0].certain)
-
-
-def _joined(
-    context: RuleContext,
-    selection: Selection,
-    guard: Guard,
-    refusing: Sequence[Way],
-    capability: str,
-) -> tuple[Way, Way] | None:
-    """A way to the selection and one to the refusal that one launch can take, none but by flag."""
-    words = vocabulary(context)
-    for chosen in ways(context, guard, capability) if refusing else ():
-        if reach_of(context, chosen.literals) > Reach.MODEL:
-            continue
-        before = tuple(
-            lit for lit in chosen.literals if subject_of(lit, words) != selection.option.name
-        )
-        for way in refusing:
-            together = tuple(dict.fromkeys((*before, *way.literals)))
-            if possible(together, words) and related(context, before, way.literals):
-                return chosen, way
-    return None
-
-
 _ARGS = """
 from sglang.srt.utils import is_blackwell
 
@@ -216,12 +121,23 @@ class DefaultRefused(Rule):
             line=rejection.excerpt,
             option=option.name,
             value=value,
-            message=f"{option.name} = {value} {how} and then refused: {rejection.message}",
-            when=conditions(first.refusing.literals),
+            message=f"{option.name} = {value} {how} and then refused: "
+            f"{shortened(rejection.message)}",
+            when=_when(context, group),
             remedy=f"{flag} {one_of(out)}" if flag and out else "",
             chain=_chain(context, group),
             severity=first.severity,
         )
+
+
+def _when(context: RuleContext, group: list[Meeting]) -> str:
+    """For which models the value is chosen, and under which conditions refused."""
+    marks = dict.fromkeys(
+        conditions([lit for lit in meeting.chosen.literals if specific(context, lit)], 2)
+        for meeting in group
+    )
+    chosen = OR.join(list(marks)[:_SHOWN]) if all(marks) else ""
+    return " and ".join(text for text in (chosen, conditions(group[0].refusing.literals)) if text)
 
 
 def _chain(context: RuleContext, group: list[Meeting]) -> list[ChainLink]:

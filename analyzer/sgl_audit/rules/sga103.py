@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
-from sgl_audit.model.facts import Option
 from sgl_audit.model.guard import text_of
 from sgl_audit.model.report import Finding, Severity
-from sgl_audit.rules.atoms import vocabulary
 from sgl_audit.rules.base import Rule, RuleContext
-from sgl_audit.rules.choosing import Selection, selections
+from sgl_audit.rules.choosing import selections
 from sgl_audit.rules.findings import finding, link, ordered
-from sgl_audit.rules.layers import MoeLayer, moe_layers, unusable
+from sgl_audit.rules.gaps import Gap, gap_ways_out, quantizations_named, widen
+from sgl_audit.rules.layers import moe_layers
 from sgl_audit.rules.options import flag_of
-from sgl_audit.rules.refusing import refused
 from sgl_audit.rules.sga107 import enums_of_options
-from sgl_audit.rules.ways import Way, demands, possible, ways
 
 _ARGS = """
 from sglang.srt.utils import is_sm100_supported
@@ -82,17 +78,6 @@ _TREE = {
 }
 
 
-@dataclass(slots=True)
-class _Gap:
-    """What is not decided for one quantization, and where it is decided elsewhere."""
-
-    option: Option
-    quantization: str
-    layer: MoeLayer
-    capabilities: set[str] = field(default_factory=set)
-    deciders: list[Selection] = field(default_factory=list)
-
-
 class AutoUndecided(Rule):
     """`auto` becomes a backend on some capabilities only, and the layer has no arm for `auto`.
 
@@ -123,27 +108,27 @@ class AutoUndecided(Rule):
     VALID = ({**_TREE, "sglang/srt/layers/quantization/fp4.py": _LAYER + _FALLBACK},)
 
     def check(self, context: RuleContext) -> Iterator[Finding]:
-        gaps: dict[tuple[str, str, str], _Gap] = {}
+        gaps: dict[tuple[str, str, str], Gap] = {}
         layers = moe_layers(context)
         for option, _ in enums_of_options(context):
             if option.default != "auto" or "moe" not in option.name:
                 continue
             for selection in selections(context):
                 if selection.option.name == option.name:
-                    for quantization in sorted(_quantizations(context, selection)):
+                    for quantization in sorted(quantizations_named(context, selection)):
                         for layer in layers.get(quantization, ()):
                             if not layer.settled:
                                 key = (option.name, quantization, layer.name)
-                                gap = gaps.setdefault(key, _Gap(option, quantization, layer))
-                                _widen(context, gap, selection)
+                                gap = gaps.setdefault(key, Gap(option, quantization, layer))
+                                widen(context, gap, selection)
         for gap in gaps.values():
             if gap.capabilities:
                 yield self._report(context, gap)
 
-    def _report(self, context: RuleContext, gap: _Gap) -> Finding:
+    def _report(self, context: RuleContext, gap: Gap) -> Finding:
         option, layer = gap.option, gap.layer
         names = ordered(gap.capabilities)
-        values = _ways_out(context, gap, names[0])
+        values = gap_ways_out(context, gap, names[0])
         flag = flag_of(option)
         return finding(
             self,
@@ -166,59 +151,3 @@ class AutoUndecided(Rule):
                 link(context, f"{layer.name} makes a runner for some values only", layer.place),
             ),
         )
-
-
-def _quantizations(context: RuleContext, selection: Selection) -> set[str]:
-    """The quantizations that a selection is made for by name."""
-    found: set[str] = set()
-    for capability in context.capabilities:
-        for way in ways(context, selection.guard, capability):
-            demand = demands(way.literals, vocabulary(context)).get("quantization")
-            if demand is not None and demand.allowed is not None:
-                left = demand.allowed - demand.excluded
-                found |= {value for value in left if isinstance(value, str)}
-    return found
-
-
-def _widen(context: RuleContext, gap: _Gap, selection: Selection) -> None:
-    there = {c for c in context.capabilities if ways(context, selection.guard, c)}
-    where = [way for c in sorted(there) for way in ways(context, selection.guard, c)][:1]
-    missing = {
-        capability
-        for capability in context.capabilities
-        if capability not in there
-        and not unusable(context, gap.layer, capability)
-        and not any(_decides(context, gap, way, capability) for way in where)
-    }
-    if missing:
-        gap.capabilities |= missing
-        gap.deciders.append(selection)
-
-
-def _decides(context: RuleContext, gap: _Gap, scenario: Way, capability: str) -> bool:
-    """Whether some place decides on a capability for the models of a scenario."""
-    words = vocabulary(context)
-    for other in selections(context):
-        if other.option.name != gap.option.name or other.declared:
-            continue
-        for way in ways(context, other.guard, capability):
-            demand = demands(way.literals, words).get("quantization")
-            if demand is not None and not demand.admits(gap.quantization):
-                continue
-            if possible((*scenario.literals, *way.literals), words):
-                return True
-    return False
-
-
-def _ways_out(context: RuleContext, gap: _Gap, capability: str) -> list[str]:
-    """The values that the tree itself gives the option for the quantization there."""
-    words = vocabulary(context)
-    found: list[str] = []
-    for other in selections(context):
-        if other.option.name == gap.option.name and not other.declared:
-            for way in ways(context, other.guard, capability):
-                demand = demands(way.literals, words).get("quantization")
-                if demand is not None and gap.quantization in (demand.allowed or ()):
-                    found.append(other.value)
-    unique = list(dict.fromkeys(found))
-    return [v for v in unique if not refused(context, gap.option, v, capability)]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sgl_audit.model.facts import BackendEnum, Decision, Option
 from sgl_audit.model.report import Finding, Severity
 from sgl_audit.model.source import Place
+from sgl_audit.rules.atoms import plain
 from sgl_audit.rules.base import Rule, RuleContext
 from sgl_audit.rules.choosing import in_server
 from sgl_audit.rules.findings import finding, link
@@ -143,11 +144,6 @@ def enums_of_options(context: RuleContext) -> list[tuple[Option, BackendEnum]]:
         for option in options_by_name(context).values()
         if option.choices and option.name.endswith("backend") and plain(option.name) in enums
     ]
-
-
-def plain(name: str) -> str:
-    """A name without underscores and case: `MoeA2ABackend` is `moe_a2a_backend`."""
-    return name.replace("_", "").lower()
 
 
 def setters_of(context: RuleContext, option: str, value: str) -> list[Decision]:

@@ -15,7 +15,7 @@ from sgl_audit.rules.options import flag_of, options_by_name
 from sgl_audit.rules.ways import Demand, demands, ways
 from sgl_audit.rules.wording import several
 
-_OLD = re.compile(r"deprecat|\balias\b", re.IGNORECASE)
+OLD = re.compile(r"deprecat|\balias\b", re.IGNORECASE)
 _ENVIRON = """
 class EnvStr:
     def __init__(self, default):
@@ -118,7 +118,7 @@ class DeprecatedTrap(Rule):
         for listed in context.facts.choice_lists:
             using_it = [option for option in options if _lists(option, listed)]
             for choice in listed.choices if using_it else ():
-                if choice.note and _OLD.search(choice.note):
+                if choice.note and OLD.search(choice.note):
                     yield self._choice(context, using_it, choice)
 
     def _variable(

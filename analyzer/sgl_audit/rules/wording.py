@@ -23,12 +23,12 @@ def several(names: Iterable[str], shown: int = 4) -> str:
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
 
 
-def conditions(literals: Iterable[Literal]) -> str:
+def conditions(literals: Iterable[Literal], shown: int = _SHOWN) -> str:
     """What must hold besides the capability, in few words; model facts first."""
     order = sorted(literals, key=lambda item: item[0].kind is not AtomKind.MODEL)
     texts = [written(item) for item in order]
-    rest = len(texts) - _SHOWN
-    text = " and ".join(texts[:_SHOWN])
+    rest = len(texts) - shown
+    text = " and ".join(texts[:shown])
     return f"{text} and {rest} more conditions" if rest > 0 else text
 
 
@@ -42,3 +42,8 @@ def written(literal: Literal) -> str:
         if text.count(word) == 1 and " and " not in text and " or " not in text:
             return text.replace(word, opposite)
     return f"not {text}" if " " not in text else f"not ({text})"
+
+
+def shortened(text: str, most: int = 160) -> str:
+    """A message of the source, cut at a word where it is long."""
+    return text if len(text) <= most else f"{text[:most].rpartition(' ')[0]} ..."
