@@ -10,7 +10,7 @@ from sgl_audit.audit.ground import Ground, Setting
 from sgl_audit.audit.notes import TreeNotes
 from sgl_audit.audit.readers import Reader, scalar_default, silent_readers
 from sgl_audit.audit.wording import condition_text, value_text
-from sgl_audit.model.facts import Facts, JsonValue, Option, Scalar
+from sgl_audit.model.facts import DecisionKind, Facts, JsonValue, Option, Scalar
 from sgl_audit.model.guard import ALWAYS, NEVER, AtomKind, Guard, any_of, atoms
 from sgl_audit.model.reduce import reduced, size
 from sgl_audit.model.report import FamilyRow, OptionBehaviour
@@ -120,8 +120,8 @@ def behaviour(
     default = scalar_default(option)
     rows = [row for row in families if row.capability == capability]
     cases = [*family_cases(option, rows), *written_cases(option, found)]
-    early = [way for way in found if way.setting.early and way.start == default]
-    settled = reduced(any_of(*(way.guard for way in early))) == ALWAYS
+    met = [way for way in found if way.start == default and (way.setting.early or _runs(way))]
+    settled = reduced(any_of(*(way.guard for way in met))) == ALWAYS
     if not settled:
         cases.append(Case(OTHERWISE if cases else "always", option.default))
     auto = default == UNDECIDED and not settled
@@ -136,6 +136,13 @@ def behaviour(
         tuple(dict.fromkeys([*(_place(way) for way in found), *(r.place for r in silent)]))
         or (option.place,),
     )
+
+
+def _runs(way: Way) -> bool:
+    """Whether a decision stands where older trees still resolve arguments when a server starts."""
+    decision = way.setting.decision
+    layer = "/layers/" in decision.place.file or "/models/" in decision.place.file
+    return decision.kind is DecisionKind.ASSIGNMENT and not layer
 
 
 def _hashable(case: Case) -> bool:

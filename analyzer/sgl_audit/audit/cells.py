@@ -112,7 +112,7 @@ def state_of(
 
 def _refused(option: Option, value: Scalar, certain: list[Refused]) -> State:
     first = certain[0].source
-    where = "" if first.early else f" where it is used ({first.rejection.function})"
+    where = "" if first.early else f" at run time ({first.rejection.function})"
     prefix = "the default, but " if value == scalar_default(option) else ""
     kind, message = first.rejection.exception, first.rejection.message
     why = f"{prefix}refused{where}: {kind}: {message}" if message else f"{prefix}refused{where}"
@@ -161,7 +161,7 @@ def _where(item: Refused, text: str) -> str:
     function = item.source.rejection.function
     if item.source.early:
         return text
-    return f"{function} runs" if text == "always" else f"{text} (in {function})"
+    return f"it is used ({function})" if text == "always" else f"{text} (in {function})"
 
 
 def _by_flag(
@@ -172,7 +172,8 @@ def _by_flag(
     met: list[Refused],
     own: Guard | None,
 ) -> State:
-    unread = [item for item in met if item.unread is not None]
+    unread = [item for item in met if item.unread is not None and item.telling]
+    unread = [item for item in unread if item.possible and not item.of_class]
     if unread and unread[0].unread is not None:
         why = f"the gate {unread[0].unread.text} on the way to a refusal was not understood"
         return State(ChoiceState.UNKNOWN, _line(why), _places(unread))
@@ -186,7 +187,8 @@ def _by_flag(
         text = _where(first, condition_text(first.guard))
         if first.guard == ALWAYS and first.source.early:
             text = f"other settings stay as they are ({condition_text(first.whole)})"
-        why = f"refused when {text}"
+        said = first.source.rejection
+        why = f"refused when {text}: {said.message or said.exception}"
         return State(ChoiceState.CONDITIONAL, _line(why), _places(possible))
     if unreachable(base, option, value):
         why = "declared, but nothing in the server asks for it or decides it"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sgl_audit.audit.calls import MODULE
 from sgl_audit.audit.given import Values, assume_all
 from sgl_audit.audit.ground import DEVICE, Ground, Refusing, Setting
 from sgl_audit.audit.notes import NO_NOTES, TreeNotes
@@ -44,6 +45,9 @@ def ground(facts: Facts, notes: TreeNotes | None = None) -> Ground:
             continue
         if decision.kind is DecisionKind.DISPATCH:
             made.dispatches.setdefault(option, []).append(decision)
+            continue
+        if decision.function == MODULE and not resolves_arguments(decision.place.file):
+            # A table of names at module level, `{"attention_backend": "attn.backend"}`.
             continue
         setting = _setting(decision, option, notes)
         if setting.early or decision.kind in _SET or mentions(setting.guard, option):

@@ -9,6 +9,7 @@ from functools import lru_cache
 from sgl_audit.audit.expressions import parsed
 from sgl_audit.audit.given import Values, truth_of
 from sgl_audit.audit.ground import Ground, Refusing
+from sgl_audit.audit.places import hands_over
 from sgl_audit.model.facts import Option, RejectionKind, Scalar
 from sgl_audit.model.guard import ALWAYS, NEVER, And, Atom, AtomKind, Guard, Not, Or, atoms
 
@@ -38,8 +39,8 @@ class Refused:
     @property
     def certain(self) -> bool:
         """Whether nothing else decides, not even another flag or which layer is used."""
-        general = self.source.early or (self.machine and not self.of_class)
-        return self.whole == ALWAYS and general
+        function = self.source.rejection.function
+        return self.whole == ALWAYS and (self.source.early or hands_over(function))
 
     @property
     def of_class(self) -> bool:
