@@ -8,6 +8,7 @@ from dataclasses import replace
 from sgl_audit.audit.advice import advise_all
 from sgl_audit.audit.behaviours import option_behaviours
 from sgl_audit.audit.cells import choice_cells
+from sgl_audit.audit.deciding import ground
 from sgl_audit.audit.facts import TreeFacts, read_tree
 from sgl_audit.audit.families import (
     Family,
@@ -16,6 +17,7 @@ from sgl_audit.audit.families import (
     resolve_families,
     served_families,
 )
+from sgl_audit.audit.notes import read_notes
 from sgl_audit.evaluate.resolver import Resolver
 from sgl_audit.model.report import (
     Advice,
@@ -52,8 +54,9 @@ def run_audit(
         tree, families, capabilities, libraries=libraries, assume=assume, jobs=jobs
     )
     rows = tuple(family_row(family, answer) for family, answer in resolved)
-    behaviours = option_behaviours(read.facts, capabilities, rows)
-    cells = choice_cells(read.facts, capabilities, behaviours, rows)
+    base = ground(read.facts, read_notes(tree, read.facts))
+    behaviours = option_behaviours(read.facts, capabilities, rows, base=base)
+    cells = choice_cells(read.facts, capabilities, behaviours, rows, base=base)
     findings = run_rules(rule_context(tree, read, capabilities, behaviours, rows))
     advice = advice_for(tree, read, resolved, libraries, len(capabilities))
     return Audit(
