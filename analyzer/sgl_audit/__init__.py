@@ -3,4 +3,12 @@
 from sgl_audit.api import audit, facts, open_libraries, open_source, resolve, resolve_batch
 from sgl_audit.version import __version__
 
-__all__ = ["__version__", "audit", "facts", "open_libraries", "open_source", "resolve", "resolve_batch"]
+__all__ = [
+    "__version__",
+    "audit",
+    "facts",
+    "open_libraries",
+    "open_source",
+    "resolve",
+    "resolve_batch",
+]
