@@ -62,6 +62,8 @@ def _declared(parsed: ParsedFile, node: ast.stmt, name: str, call: ast.Call) -> 
 
 def deprecations(parsed: ParsedFile) -> list[RawVariable]:
     """The variables that one file declares deprecated, with what to use instead."""
+    if b"eprecat" not in parsed.data:
+        return []
     hits = LineHits(parsed, _DEPRECATED)
     found: list[RawVariable] = []
     for node in _walk(parsed.tree, hits):

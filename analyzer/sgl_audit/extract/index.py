@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from sgl_audit.errors import SourceError
@@ -14,6 +14,7 @@ from sgl_audit.extract.environment import RawVariable, declarations
 from sgl_audit.extract.index_machine import MachineIndexer
 from sgl_audit.extract.machine.outside import Machine
 from sgl_audit.extract.machine.portable import touches
+from sgl_audit.extract.machine.values import Entry, TableFunction
 from sgl_audit.extract.machine.world import MachineTable
 from sgl_audit.extract.options import RawOption, options_of
 from sgl_audit.model.capability import BY_NAME
@@ -215,7 +216,7 @@ def _assemble(declared: _Declared, table: MachineTable) -> Index:
     members = {m.value for enum in backends for m in enum.members if isinstance(m.value, str)}
     named = {o.choice_list for o in options if o.choice_list and o.choice_list.isupper()}
     lists = frozenset(listed) | named
-    words = _words(backend_options, backends, lists)
+    words = _words(backend_options, backends, lists) | _known(table, _asks_capability)
     predicates: dict[str, str] = {}
     for enum in backends:
         by_name = {member.name.lower(): member.name for member in enum.members}
@@ -276,13 +277,27 @@ def _values(
 
 def _machine_names(table: MachineTable) -> re.Pattern[bytes]:
     """Names whose mention makes a definition worth evaluating."""
-    known = {
-        name
+    return literal_pattern({*INDEXED_LITERALS, *_known(table, touches)})
+
+
+def _known(table: MachineTable, wanted: Callable[[Entry], bool]) -> frozenset[bytes]:
+    return frozenset(
+        name.encode()
         for names in table.exports.values()
         for name, entries in names.items()
-        if len(name) > 6 and any(touches(entry) for entry in entries)
-    }
-    return literal_pattern((*INDEXED_LITERALS, *(name.encode() for name in known)))
+        if _telling(name) and any(wanted(entry) for entry in entries)
+    )
+
+
+def _telling(name: str) -> bool:
+    """Whether a name is no word that files use for anything."""
+    return len(name) > 7 and "_" in name.strip("_")
+
+
+def _asks_capability(entry: Entry) -> bool:
+    value = entry.value
+    inner = isinstance(value, TableFunction) and _asks_capability(value.entry)
+    return inner or "capability" in entry.flags
 
 
 def _words(
@@ -292,10 +307,13 @@ def _words(
 ) -> frozenset[bytes]:
     """What makes a file or a function worth reading."""
     words = {name.encode() for name in backend_options if "_" in name}
-    words |= {f"{mark}{name}".encode() for name in backend_options for mark in (".", '"')}
+    for name in backend_options:
+        # A name that is a plain word counts only where it is asked, set or a key.
+        words |= {f".{name} {mark}".encode() for mark in ("=", "in", "not", "!", "is")}
+        words |= {f'"{name}"'.encode()}
     words |= {name.encode() + mark for name in _names(backends) for mark in (b".", b"(")}
     words |= {name.encode() for enum in backends for name in enum.predicates if len(name) > 8}
-    words |= {name.encode() for name in lists}
+    words |= {name.encode() for name in lists if "_" in name}
     words |= {b"torch.version.", b"def add_cli_args", *CAPABILITY_LITERALS}
     return frozenset(words)
 

@@ -21,7 +21,7 @@ from sgl_audit.syntax.hits import LineHits
 from sgl_audit.syntax.parse import ParsedFile, parse_file
 from sgl_audit.syntax.prefilter import INDEXED, literal_pattern
 
-ROUNDS = 3
+ROUNDS = 2
 
 
 class MachineIndexer:
@@ -62,12 +62,12 @@ class MachineIndexer:
             pattern = literal_pattern(name.encode() for name in new)
             for path in sorted(self._scopes):
                 self._index_file(path, pattern, exports, attributes)
-        found = self._finish(exports, attributes)
+        table = self._finish(exports, attributes)
         for loaded in self._scopes.values():
             if loaded is not None:
                 release(loaded[0])
         self._scopes.clear()
-        return found
+        return table
 
     def _scope(self, path: str) -> Scope | None:
         loaded = self._load(path)
