@@ -34,7 +34,9 @@ plain_tests = st.one_of(
     st.builds("s == '{}'".format, st.sampled_from("xyzq")),
     st.builds("s != '{}'".format, st.sampled_from("xyz")),
     st.builds("'{}' == s".format, st.sampled_from("xy")),
-    st.builds("s in {}".format, st.sampled_from(["('x', 'y')", "['z']", "{'x', 'z'}", "'xy'", "()"])),
+    st.builds(
+        "s in {}".format, st.sampled_from(["('x', 'y')", "['z']", "{'x', 'z'}", "'xy'", "()"])
+    ),
     st.builds("s not in {}".format, st.sampled_from(["('x', 'y')", "{'y': 1}"])),
     st.sampled_from(["n is None", "n is not None", "n == 1", "n in (0, 1)", "n != 2", "n == True"]),
     st.builds("{} == {}".format, names, constants),
@@ -80,6 +82,13 @@ simple = st.one_of(
     st.builds("d.setdefault('m', {})".format, expressions),
     st.builds("helper({})".format, expressions),
     st.just("o.q.append(len(items))"),
+    st.builds("(d if {} else e)['k'] = {}".format, tests, expressions),
+    st.builds("alias = items if {} else more".format, tests),
+    st.builds("alias[0] = {}".format, expressions),
+    st.builds("alias = [{}] if {} else [{}]".format, expressions, tests, expressions),
+    st.builds("o = o if {} else Box()".format, tests),
+    st.builds("Box.count = {}".format, expressions),
+    st.builds("u = o.count if {} else Box.count".format, tests),
     st.just("pass"),
 )
 exits = st.one_of(
@@ -114,7 +123,9 @@ def blocks(draw: Any, depth: int, in_loop: bool = False) -> list[str]:
         elif kind == "if":
             lines += draw(conditionals(depth - 1, in_loop))
         elif kind == "for":
-            lines.append(f"for i in {draw(st.sampled_from(['range(2)', 'items[:2]', '(1, 2, 3)']))}:")
+            lines.append(
+                f"for i in {draw(st.sampled_from(['range(2)', 'items[:2]', '(1, 2, 3)']))}:"
+            )
             lines += indented(draw(blocks(depth - 1, True)))
             if draw(st.booleans()):
                 lines += ["else:", *indented(draw(blocks(0, in_loop)))]
@@ -194,8 +205,9 @@ def bump(x):
 def programs(draw: Any) -> str:
     """The source of a module with `run(a, b, s, n)`."""
     body = ["u = v = w = 0", "d = {'k': 0}", "o = Box()", "items = [5]"]
+    body += ["e = {'k': 0}", "more = [5]", "alias = more"]
     body += draw(blocks(2))
-    body.append("return u, v, w, d, o.p, o.q, items, total")
+    body.append("return u, v, w, d, e, o.p, o.q, items, more, alias, total, Box.count")
     return PRELUDE + "def run(a, b, s, n):\n" + "\n".join(indented(body)) + "\n"
 
 

@@ -21,12 +21,12 @@ FILES = sorted(path for path in FOLDER.glob("*.py") if not path.name.startswith(
 
 
 def _cases() -> list[Any]:
-    found = []
-    for path in FILES:
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.FunctionDef) and node.name.startswith("case_"):
-                found.append(pytest.param(path.stem, node.name, id=f"{path.stem}-{node.name[5:]}"))
-    return found
+    return [
+        pytest.param(path.stem, node.name, id=f"{path.stem}-{node.name[5:]}")
+        for path in FILES
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("case_")
+    ]
 
 
 @cache

@@ -19,7 +19,6 @@ from sgl_audit.evaluate.values import (
 from sgl_audit.evaluate.world import make_world
 from sgl_audit.model.source import Distribution, SourceInfo, SourceKind
 
-
 # Sessions raise the limit; doing it here keeps hypothesis from wondering about the change.
 sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
 
@@ -51,7 +50,9 @@ class MemoryTree:
 
 
 def session_for(
-    texts: Mapping[str, str], environment: Mapping[str, str] | None = None, capability: str = "sm120"
+    texts: Mapping[str, str],
+    environment: Mapping[str, str] | None = None,
+    capability: str = "sm120",
 ) -> Session:
     """A session over a tree in memory; packages get their `__init__.py`."""
     complete = {"pkg/__init__.py": "", **texts}

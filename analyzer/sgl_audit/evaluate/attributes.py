@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sgl_audit.evaluate.journal import CHANGED_CLASSES
 from sgl_audit.evaluate.values import (
     INSTANCE_TYPES,
     MISSING,
@@ -28,7 +29,6 @@ from sgl_audit.evaluate.values import (
     is_instance,
     short,
 )
-
 
 NUMBER_PARTS = ("real", "imag", "numerator", "denominator")
 
@@ -60,7 +60,7 @@ class Attributes:
     def type_of(self, value: Value) -> Value:
         """The class of a value as `type(value)` gives it."""
         if isinstance(value, INSTANCE_TYPES):
-            return value.cls  # type: ignore[attr-defined]
+            return value.cls
         if isinstance(value, Class):
             return value.meta or self.types[type]
         found = self.types.get(value.__class__)
@@ -132,7 +132,7 @@ class Attributes:
         return Unknown(f"{owner.name}.{name}", owner.reason, key, owner.kind)
 
     def epoch_of(self, owner: Unknown) -> tuple[Value, ...]:
-        """Part of the keys of what is read from an unknown after something unknown was done to it."""
+        """Part of the keys of what is read from an unknown that something unknown was done to."""
         epoch = self.unknown_state.get((owner.key, EPOCH))
         return () if epoch is None else (epoch,)
 
@@ -367,7 +367,7 @@ class Attributes:
         """Attribute through `super()`."""
         target = owner.owner
         of_class = isinstance(target, Class) and owner.after in target.mro
-        cls = target if of_class else target.meta if isinstance(target, Class) else target.cls
+        cls: Any = target if of_class else target.meta if isinstance(target, Class) else target.cls
         after = cls.mro[cls.mro.index(owner.after) + 1 :] if owner.after in cls.mro else cls.mro[1:]
         for parent in after:
             if name in parent.ns:
@@ -528,6 +528,7 @@ class Attributes:
             self.call(hit.setter, [cls, value], {})
             return
         self.touch(cls.ns)
+        CHANGED_CLASSES[id(cls.ns)] = cls
         cls.ns[name] = value
         cls.forget()
 
@@ -587,6 +588,7 @@ class Attributes:
             if name not in owner.ns:
                 raise self.attribute_error(owner, name)
             self.touch(owner.ns)
+            CHANGED_CLASSES[id(owner.ns)] = owner
             del owner.ns[name]
             owner.forget()
             return

@@ -384,9 +384,9 @@ class Branching:
         if len(ways) == 1:
             return self._only(ways[0])
         first = ways[0].signal
-        if first is None or first is BREAK or first is CONTINUE:
-            if all(way.signal is first for way in ways) and self._join_heaps(ways):
-                return first
+        plain = first is None or first is BREAK or first is CONTINUE
+        if plain and all(way.signal is first for way in ways) and self._join_heaps(ways):
+            return first
         return Split(ways)
 
     def _only(self, way: Way) -> Any:
@@ -519,7 +519,7 @@ def constants(key: Key) -> set[Any] | None:
 
 
 def facts_on(base: Key, known: dict[Key, bool]) -> tuple[set[Any] | None, set[Any], bool]:
-    """(values one of which it equals, or None; values it does not equal; it is known to be false)"""
+    """(values one of which it equals, or None; values it does not equal; known to be false)"""
     possible: set[Any] | None = None
     excluded: set[Any] = set()
     for fact, truth in known.items():

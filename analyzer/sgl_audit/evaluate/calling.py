@@ -25,8 +25,7 @@ def bind_arguments(
     code = function.code
     names = code.positional
     count = len(args)
-    for name, value in zip(names, args, strict=False):
-        frame[name] = value
+    frame.update(zip(names, args, strict=False))
     if code.vararg:
         frame[code.vararg] = tuple(args[len(names) :])
     if kwargs or code.kwarg:
@@ -102,10 +101,9 @@ def _fill_defaults(
 
 def _missing(machine: Machine, function: Function, names: list[str], kind: str) -> Raised:
     shown = [repr(name) for name in names]
+    listed = " and ".join(shown)
     if len(shown) > 2:
         listed = ", ".join(shown[:-1]) + f", and {shown[-1]}"
-    else:
-        listed = " and ".join(shown)
     plural = "s" if len(names) > 1 else ""
     return machine.error(
         "TypeError",

@@ -161,10 +161,14 @@ def build_class(
     initialise = _init_subclass(cls)
     if initialise is not None:
         machine.call(initialise, [cls], options)
-    elif options and hook is None and all("form" not in base.data for base in cls.mro):
-        if cls.opaque_base is None:
-            text = f"{cls.name}.__init_subclass__() takes no keyword arguments"
-            raise machine.error("TypeError", text)
+    elif (
+        options
+        and hook is None
+        and cls.opaque_base is None
+        and all("form" not in base.data for base in cls.mro)
+    ):
+        text = f"{cls.name}.__init_subclass__() takes no keyword arguments"
+        raise machine.error("TypeError", text)
     return cls
 
 

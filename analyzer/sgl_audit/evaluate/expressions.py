@@ -47,6 +47,11 @@ COMPARISONS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+}
 FAST = (str, int, float, bool, type(None))
 
 
@@ -315,11 +320,12 @@ def _sequence(lowering: Lowering, node: Any, scope: Scope) -> Run:
         (isinstance(item, ast.Starred), lower_expression(lowering, _unstar(item), scope))
         for item in node.elts
     ]
-    build: Callable[[list[Value]], Value] = {
+    builders: dict[type, Callable[[list[Value]], Value]] = {
         ast.Tuple: tuple,
         ast.List: list,
         ast.Set: machine.make_set,
-    }[type(node)]
+    }
+    build = builders[type(node)]
     if not any(starred for starred, _ in parts):
         runs = [run for _, run in parts]
         if type(node) is ast.List:
@@ -383,10 +389,7 @@ def _unary(lowering: Lowering, node: ast.UnaryOp, scope: Scope) -> Run:
             return Negation.of(truth)
 
         return negate
-    function = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[
-        type(node.op)
-    ]
-    return lambda f: machine.unary(function, operand(f))
+    return lambda f: machine.unary(UNARY[type(node.op)], operand(f))
 
 
 def _binary(lowering: Lowering, node: ast.BinOp, scope: Scope) -> Run:
@@ -402,12 +405,14 @@ def _binary(lowering: Lowering, node: ast.BinOp, scope: Scope) -> Run:
         b = right(f)
         if a.__class__ is int and b.__class__ is int:
             try:
-                return function(a, b) if symbol not in ("Pow", "LShift") else binary(symbol, a, b)
+                return function(a, b)
             except ZeroDivisionError as error:
                 raise machine.convert(error) from None
         return binary(symbol, a, b)
 
-    return run
+    # These can make a number too large to hold, which `binary` looks out for.
+    growing = symbol in ("Pow", "LShift", "Mult")
+    return (lambda f: binary(symbol, left(f), right(f))) if growing else run
 
 
 def _bool_op(lowering: Lowering, node: ast.BoolOp, scope: Scope) -> Run:
@@ -455,10 +460,18 @@ def _compare(lowering: Lowering, node: ast.Compare, scope: Scope) -> Run:
     left = lower_expression(lowering, node.left, scope)
     rights = [lower_expression(lowering, item, scope) for item in node.comparators]
     tests = [_test(lowering, op) for op in node.ops]
+    machine = lowering.machine
     if len(tests) == 1:
         test, right = tests[0], rights[0]
-        return lambda f: test(left(f), right(f))
-    machine = lowering.machine
+
+        def single(f: Frame) -> Value:
+            result = test(left(f), right(f))
+            if result is True or result is False:
+                return result
+            # What is assumed on this way may answer it, and is forgotten after the branch.
+            return machine.known_truth(result) if isinstance(result, Unknown) else result
+
+        return single
 
     def chain(f: Frame) -> Value:
         a = left(f)
@@ -477,13 +490,15 @@ def _compare(lowering: Lowering, node: ast.Compare, scope: Scope) -> Run:
 
 def _test(lowering: Lowering, op: ast.cmpop) -> Callable[[Value, Value], Value]:
     machine = lowering.machine
+    same: Callable[[Value, Value], Value] = machine.is_same
+    contains: Callable[[Value, Value], Value] = machine.contains
     match op:
         case ast.Is():
-            return machine.is_same
+            return same
         case ast.IsNot():
             return lambda a, b: Negation.of(machine.is_same(a, b))
         case ast.In():
-            return machine.contains
+            return contains
         case ast.NotIn():
             return lambda a, b: Negation.of(machine.contains(a, b))
         case ast.Eq():
@@ -534,8 +549,9 @@ def _joined(lowering: Lowering, node: ast.JoinedStr, scope: Scope) -> Run:
 
     def run(f: Frame) -> Value:
         texts = [part(f) for part in parts]
-        if any(isinstance(text, Unknown) for text in texts):
-            return machine.unknown_text(texts)
+        for text in texts:
+            if text.__class__ is not str:
+                return machine.assemble(texts)
         return "".join(texts)
 
     return run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.expressions import Frame, lower_expression
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sgl_audit.evaluate.lowering import Lowering
     from sgl_audit.evaluate.machine import Machine
 
-GeneratorRun = Callable[[Frame], Iterator[Value]]
+GeneratorRun = Callable[[Frame], Generator[Value, Value, Value]]
 
 
 def lower_generator_block(
@@ -47,9 +47,7 @@ def lower_generator_block(
     return run
 
 
-def _lower(
-    lowering: Lowering, node: ast.stmt, scope: Scope, caught: bool
-) -> GeneratorRun:
+def _lower(lowering: Lowering, node: ast.stmt, scope: Scope, caught: bool) -> GeneratorRun:
     if not has_yield([node]) or isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return _simple(lowering, node, scope, caught)
     match node:
@@ -87,7 +85,7 @@ def _simple(lowering: Lowering, node: ast.stmt, scope: Scope, caught: bool) -> G
     return simple
 
 
-def _unsupported(f: Frame) -> Iterator[Value]:
+def _unsupported(f: Frame) -> Generator[Value, Value, Value]:
     raise Undecidable("a yield in this position is not evaluated")
     yield
 
@@ -99,7 +97,8 @@ def _yield(lowering: Lowering, node: Any, scope: Scope, store: Any) -> Generator
     def run(f: Frame) -> Any:
         item = value(f) if value is not None else None
         if isinstance(node, ast.YieldFrom):
-            got = yield from machine.iterate(item)
+            inner: Any = machine.iterate(item)
+            got = yield from inner
         else:
             got = yield item
         if store is not None:

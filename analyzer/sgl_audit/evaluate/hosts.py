@@ -9,12 +9,15 @@ import collections
 import datetime
 import decimal
 import fractions
+import hashlib
 import ipaddress
 import itertools
 import re
+import string
 import types
+import urllib.parse
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -62,6 +65,11 @@ SAFE_TYPES: tuple[type, ...] = (
     itertools.islice,
     itertools.product,
     collections.deque,
+    type(hashlib.sha256()),
+    type(hashlib.md5()),
+    urllib.parse.ParseResult,
+    urllib.parse.SplitResult,
+    string.Template,
 )
 ITERATORS = (Iterator, collections.abc.Iterable)
 
@@ -90,8 +98,13 @@ class Hosts:
             return adapter.attribute(self.machine, owner, name)
         if isinstance(owner, Stream):
             return self._stream_attribute(owner, name)
-        if not isinstance(owner, SAFE_TYPES) or name.startswith("_"):
+        if name.startswith("_"):
             return MISSING
+        if not isinstance(owner, SAFE_TYPES):
+            kind = type(owner)
+            if kind.__module__ in ("builtins", "types") or kind.__module__.startswith("sgl_audit"):
+                return MISSING
+            return Unknown(f"{kind.__name__}.{name}", "of a standard class that is not followed")
         value = getattr(owner, name, MISSING)
         return self.wrap(value, name)
 
@@ -202,11 +215,13 @@ class Hosts:
         """An iterator over a host object, or None."""
         adapter = self._adapter(value)
         if adapter is not None and hasattr(adapter, "iterate"):
-            return iter(adapter.iterate(self.machine, value))
+            given: Iterator[Value] = iter(adapter.iterate(self.machine, value))
+            return given
         if isinstance(value, Unknown):
             return None
-        if isinstance(value, Iterator) or isinstance(value, SAFE_TYPES):
-            return iter(value)  # type: ignore[arg-type]
+        if isinstance(value, (Iterator, *SAFE_TYPES)):
+            kept: Any = value
+            return cast(Iterator[Value], iter(kept))
         if isinstance(value, (dict, set, frozenset, list, tuple, str)) or type(value).__name__ in (
             "dict_keys",
             "dict_values",

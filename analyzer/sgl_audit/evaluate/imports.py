@@ -175,31 +175,34 @@ class Imports:
     def _run_statement(
         self, lowering: Lowering, node: ast.stmt, scope: Scope, frame: Frame, module: Module
     ) -> None:
-        run = self.program.statement(self.machine, lowering, node, scope)
-        if run is None:
-            return
+        before = dict(module.ns)
         try:
-            run(frame)
+            run = self.program.statement(self.machine, lowering, node, scope)
+            if run is not None and run(frame) is not None:
+                raise Undecidable("what follows depends on what is not known")
         except Undecidable as stop:
-            self._gap(module, node, stop.reason)
+            self._gap(module, node, stop.reason, before)
         except Raised as raised:
             kinds = {cls.name for cls in raised.value.cls.mro}
             if "ImportError" in kinds or isinstance(node, ast.Raise):
                 raise
-            self._gap(module, node, f"{raised.value.cls.name}: {self._message(raised)}")
+            reason = f"{raised.value.cls.name}: {self._message(raised)}"
+            self._gap(module, node, reason, before)
         except Exception as error:
-            self._gap(module, node, f"the interpreter failed: {type(error).__name__}: {error}")
+            reason = f"the interpreter failed: {type(error).__name__}: {error}"
+            self._gap(module, node, reason, before)
 
     def _message(self, raised: Raised) -> str:
         text = self.machine.as_text(raised.value)
         return text.name if isinstance(text, Unknown) else str(text)[:200]
 
-    def _gap(self, module: Module, node: ast.stmt, reason: str) -> None:
+    def _gap(self, module: Module, node: ast.stmt, reason: str, before: dict[str, Value]) -> None:
+        """Note that a statement could not run; what it would have bound is unknown."""
         names = tuple(sorted(bound_names([node], Scope("module", None, set(), ""))))
         self.gaps.append(Gap(str(module.file), node.lineno, names, reason))
         self.machine.touch(module.ns)
         for name in names:
-            if name not in module.ns:
+            if module.ns.get(name, MISSING) is before.get(name, MISSING):
                 module.ns[name] = Unknown(
                     f"{module.name}.{name}",
                     f"its definition at {module.file}:{node.lineno} could not run: {reason}",

@@ -418,8 +418,10 @@ class Items:
         if hook is not MISSING:
             made = self.call(self.bind(hook, value, value.cls), [], {})
             if is_instance(made) and (step := made.cls.find("__next__")) is not MISSING:
-                return self._iterate_next(made, step)
-            return iter(self.iterate(made))
+                stepping: Iterator[Value] = self._iterate_next(made, step)
+                return stepping
+            listed: Iterator[Value] = iter(self.iterate(made))
+            return listed
         if isinstance(value, dict):
             return self.iterate_dict(value)
         if isinstance(value, LayoutMixin) and not isinstance(value, (int, float)):

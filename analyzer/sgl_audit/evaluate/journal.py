@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakValueDictionary
 
 Container = Any
+# Classes whose namespaces were written to, by the identity of the namespace: their caches of
+# look-ups must be forgotten when the journal puts a namespace back.
+CHANGED_CLASSES: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
 
 class Memo(dict):  # type: ignore[type-arg]
@@ -33,6 +37,8 @@ def restore(container: Container, contents: Any) -> None:
     if isinstance(container, dict):
         dict.clear(container)
         dict.update(container, contents)
+        if CHANGED_CLASSES and (owner := CHANGED_CLASSES.get(id(container))) is not None:
+            owner.forget()
     elif isinstance(container, list):
         list.__setitem__(container, slice(None), contents)
     else:
@@ -82,7 +88,7 @@ class Journal:
                 self.top.setdefault(key, entry)
 
     def capture(self) -> dict[int, tuple[Container, Any]]:
-        """Undo the innermost layer and give back what it had written: id -> (container, contents)."""
+        """Undo the innermost layer and give back what it wrote: id -> (container, contents)."""
         layer = self._pop()
         written = {}
         for key, entry in layer.items():

@@ -55,7 +55,8 @@ class Code:
 
     def __init__(self, lowering: Lowering, node: Any, scope: Scope) -> None:
         arguments = node.args
-        self.name = getattr(node, "shown_name", None) or getattr(node, "name", "<lambda>")
+        name: Any = getattr(node, "shown_name", None) or getattr(node, "name", "<lambda>")
+        self.name: str = name
         self.qualname = scope.prefix + self.name
         self.module = lowering.module
         self.file = lowering.file

@@ -249,7 +249,7 @@ class Machine(Objects, Branching, Text, Managers):
                         function.name, arg.reason, ("native", function.name, arg.key), arg.kind
                     )
         try:
-            return function.run(listed, kwargs)  # type: ignore[arg-type]
+            return function.run(listed, kwargs)
         except (Raised, Undecidable):
             raise
         except RecursionError:
@@ -268,8 +268,7 @@ class Machine(Objects, Branching, Text, Managers):
                 return done
         frame: dict[str, Value] = {GLOBALS: function.globals, PARENT: function.env}
         if code.simple and not kwargs and len(args) == len(code.positional):
-            for name, value in zip(code.positional, args):  # noqa: B905
-                frame[name] = value
+            frame.update(zip(code.positional, args, strict=True))
         else:
             bind_arguments(self, function, frame, args, kwargs)
         if code.is_async:

@@ -30,7 +30,7 @@ class _Mangler(ast.NodeVisitor):
             return name
         return f"_{self.owner}{name}"
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> None:  # noqa: N802
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
         """A class: its bases and decorators belong to the scope around it."""
         for part in (*node.bases, *node.keywords, *node.decorator_list):
             self.visit(part)
@@ -48,21 +48,21 @@ class _Mangler(ast.NodeVisitor):
             node.shown_name = node.name  # type: ignore[union-attr]
             node.name = bound
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:  # noqa: N802
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         """A function."""
         self._rename_definition(node)
         self.generic_visit(node)
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:  # noqa: N802
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
         """A coroutine function."""
         self._rename_definition(node)
         self.generic_visit(node)
 
-    def visit_Name(self, node: ast.Name) -> None:  # noqa: N802
+    def visit_Name(self, node: ast.Name) -> None:
         """A name."""
         node.id = self.mangled(node.id)
 
-    def visit_Attribute(self, node: ast.Attribute) -> None:  # noqa: N802
+    def visit_Attribute(self, node: ast.Attribute) -> None:
         """An attribute."""
         node.attr = self.mangled(node.attr)
         self.visit(node.value)
@@ -78,15 +78,15 @@ class _Mangler(ast.NodeVisitor):
             node.arg = self.mangled(node.arg)
         self.visit(node.value)
 
-    def visit_Global(self, node: ast.Global) -> None:  # noqa: N802
+    def visit_Global(self, node: ast.Global) -> None:
         """A `global` statement."""
         node.names = [self.mangled(name) for name in node.names]
 
-    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:  # noqa: N802
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
         """A `nonlocal` statement."""
         node.names = [self.mangled(name) for name in node.names]
 
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:  # noqa: N802
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
         """`except ... as name`."""
         if node.name is not None:
             node.name = self.mangled(node.name)

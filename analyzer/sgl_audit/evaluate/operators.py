@@ -264,7 +264,7 @@ class Operators:
     def _check_size(self, symbol: str, a: Value, b: Value) -> None:
         if symbol in ("Pow", "LShift") and isinstance(a, int) and isinstance(b, int):
             size = a.bit_length() * b if symbol == "Pow" else a.bit_length() + b
-            if abs(a) > 1 and size > BITS_BUDGET or (symbol == "LShift" and b > BITS_BUDGET):
+            if (abs(a) > 1 and size > BITS_BUDGET) or (symbol == "LShift" and b > BITS_BUDGET):
                 raise Undecidable("a number too large to compute")
         elif symbol == "Mult":
             if isinstance(a, int) and isinstance(b, int):
@@ -277,9 +277,8 @@ class Operators:
                 raise Undecidable("a sequence too large to build")
         elif (
             symbol == "Add" and isinstance(a, (str, list, tuple, bytes)) and isinstance(b, type(a))
-        ):
-            if len(a) + len(b) > SIZE_BUDGET:
-                raise Undecidable("a sequence too large to build")
+        ) and len(a) + len(b) > SIZE_BUDGET:
+            raise Undecidable("a sequence too large to build")
 
     def _binary_unknown(self, symbol: str, a: Value, b: Value) -> Value:
         if isinstance(a, Cases):

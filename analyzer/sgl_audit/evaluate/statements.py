@@ -216,12 +216,12 @@ def _annotated(lowering: Lowering, node: ast.AnnAssign, scope: Scope) -> Run:
     store = lowering.assign(node.target, scope) if node.value is not None else None
     value = lower_expression(lowering, node.value, scope) if node.value is not None else None
     name = node.target.id if isinstance(node.target, ast.Name) else None
-    keep = scope.kind in ("class", "module") and name is not None
+    keep = scope.kind in ("class", "module")
     touch = lowering.machine.touch
 
     def run(f: Frame) -> Value:
-        if keep:
-            owner = f if scope.kind == "class" else f[GLOBALS]
+        if keep and name is not None:
+            owner: dict[str, Any] = f if scope.kind == "class" else f[GLOBALS]
             annotations = owner.get("__annotations__")
             if annotations is None:
                 touch(owner)
@@ -490,15 +490,15 @@ def _raise(lowering: Lowering, node: ast.Raise, scope: Scope) -> Run:
             if raised.place is None:
                 raised.place = place
             raise
-        raised = machine.raising(item, place)
-        own = raised.value.d
-        if machine.handling and machine.handling[-1].value is not raised.value:
+        fresh = machine.raising(item, place)
+        own = fresh.value.d
+        if machine.handling and machine.handling[-1].value is not fresh.value:
             own.setdefault("__context__", machine.handling[-1].value)
         if cause is not None:
             reason = cause(f)
             own["__cause__"] = machine.call(reason, [], {}) if isinstance(reason, Class) else reason
             own["__suppress_context__"] = True
-        raise raised
+        raise fresh
 
     return run
 

@@ -25,7 +25,7 @@ class Stream:
         self.source: Any = source
         self.arm = machine.arm
 
-    def __iter__(self) -> Iterator[Value]:
+    def __iter__(self) -> Any:
         return self.taken()
 
     def __next__(self) -> Value:

@@ -126,8 +126,8 @@ class Text:
                 parts += [self.as_repr(key, depth + 1), ": ", self.as_repr(item, depth + 1), ", "]
             return self.assemble([*(parts[:-1] if len(parts) > 1 else parts), "}"])
         if isinstance(value, LayoutMixin):
-            kind = next(kind for kind in (str, int, float) if isinstance(value, kind))
-            return kind.__repr__(value)  # type: ignore[arg-type]
+            kind: Any = next(kind for kind in (str, int, float) if isinstance(value, kind))
+            return kind.__repr__(value)
         if isinstance(value, Class):
             prefix = "" if value.module == "builtins" else f"{value.module}."
             return f"<class '{prefix}{value.qualname}'>"
@@ -229,7 +229,7 @@ class Text:
             return self.as_text(value)
         check_width(spec)
         if value.__class__ in FORMATTED or isinstance(value, (LayoutMixin, *FORMATTED)):
-            kind = next((kind for kind in FORMATTED if isinstance(value, kind)), None)
+            kind: Any = next((kind for kind in FORMATTED if isinstance(value, kind)), None)
             if kind is not None:
                 try:
                     return kind.__format__(value, spec)
@@ -267,6 +267,8 @@ class Text:
             given = {key: self.wrapped(item) for key, item in values.items()}
         try:
             return template % given
+        except UnknownTextError as stop:
+            return self.unknown_text([template, " % ", stop.text])
         except Exception as error:
             raise self.convert(error) from None
 
@@ -281,6 +283,8 @@ class Text:
                 *[self.wrapped(item) for item in args],
                 **{key: self.wrapped(item) for key, item in kwargs.items()},
             )
+        except UnknownTextError as stop:
+            return self.unknown_text([template, ".format ", stop.text])
         except Exception as error:
             raise self.convert(error) from None
 
@@ -293,6 +297,14 @@ class Text:
         if isinstance(value, float):
             return _WrappedFloat(self, value)
         return _Wrapped(self, value)
+
+
+class UnknownTextError(Undecidable):
+    """A part of a text to be formatted is not known."""
+
+    def __init__(self, text: Unknown) -> None:
+        super().__init__(f"{text.name}: {text.reason}")
+        self.text = text
 
 
 class _Wrapping:
@@ -308,7 +320,7 @@ class _Wrapping:
             Undecidable: it is not.
         """
         if isinstance(text, Unknown):
-            raise Undecidable(f"{text.name}: {text.reason}")
+            raise UnknownTextError(text)
         return str(text)
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,7 +156,7 @@ def conditions(machine: Any, run: Running) -> tuple[str, ...]:
 
 def test_text(program: Any, file: str, line: int) -> str | None:
     """The test of the `if` at a line, on one line."""
-    tests = program.tests_of(file)
+    tests: Mapping[int, str] = program.tests_of(file)
     found = tests.get(line)
     return found if found is None or len(found) <= 240 else found[:237] + "..."
 

@@ -7,6 +7,7 @@ function of the analysed tree ever becomes a Python class or function.
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -61,6 +62,9 @@ class Raised(Exception):
         self.explicit = place is not None
 
 
+_SERIAL = itertools.count()
+
+
 class Unknown:
     """A value that is not known, with a name, the reason, and what it was computed from.
 
@@ -76,7 +80,8 @@ class Unknown:
     ) -> None:
         self.name = name
         self.reason = reason
-        self.key = key if key is not None else ("unknown", name)
+        # Without a key it equals nothing but itself: two answers of one name need not agree.
+        self.key = key if key is not None else ("unknown", name, next(_SERIAL))
         self.kind = kind
 
     def derive(self, name: str, *key: Any) -> Unknown:
@@ -162,7 +167,9 @@ class Junction(Unknown):
 
     def __init__(self, parts: tuple[Unknown, ...], stop: bool) -> None:
         words = " or " if stop else " and "
-        shown = words.join(f"({part.name})" if " " in part.name else part.name for part in parts[:4])
+        shown = words.join(
+            f"({part.name})" if " " in part.name else part.name for part in parts[:4]
+        )
         if len(parts) > 4:
             shown += words + "..."
         keys = tuple(part.key for part in parts)
@@ -292,10 +299,9 @@ def same(one: Value, other: Value) -> bool:
         return False
     if isinstance(one, (str, int, float, bytes, type(None))):
         return bool(one == other)
-    if type(one) in (list, tuple):
+    # Containers that can change are the same only where they are one: equal ones may part later.
+    if type(one) is tuple:
         return len(one) == len(other) and all(same(a, b) for a, b in zip(one, other, strict=True))
-    if type(one) is dict:
-        return list(one) == list(other) and all(same(one[k], other[k]) for k in one)
     return False
 
 
@@ -606,7 +612,7 @@ LAYOUTS: dict[type, type] = {
     set: SetInstance,
     tuple: TupleInstance,
 }
-INSTANCE_TYPES = (Instance, *LAYOUTS.values())
+INSTANCE_TYPES: tuple[type[Any], ...] = (Instance, *LAYOUTS.values())
 
 
 def is_instance(value: Value) -> bool:

@@ -51,11 +51,17 @@ def case_del_attribute():
     a.n = 2
     del a.n
     first = a.n
-    return first, attempt(lambda: delattr(a, "n")), attempt(lambda: delattr(A, "zz")), delattr(A, "n")
+    return (
+        first,
+        attempt(lambda: delattr(a, "n")),
+        attempt(lambda: delattr(A, "zz")),
+        delattr(A, "n"),
+    )
 
 
 def case_isinstance():
     class A: ...
+
     class B(A): ...
 
     b = B()
@@ -105,6 +111,7 @@ def case_mro():
 
 def case_mro_conflict():
     class A: ...
+
     class B(A): ...
 
     def make():
@@ -480,6 +487,7 @@ def case_init_subclass_and_class_getitem():
             return cls.__name__, item
 
     class B(A, kind="b"): ...
+
     class C(B): ...
 
     def bad():
@@ -796,14 +804,28 @@ def case_truth_of_instances():
 
     class Plain: ...
 
-    return attempt(lambda: bool(Never())), bool(Sized()), bool(Plain()), attempt(lambda: not Never())
+    return (
+        attempt(lambda: bool(Never())),
+        bool(Sized()),
+        bool(Plain()),
+        attempt(lambda: not Never()),
+    )
 
 
 def case_default_repr_and_equality():
     class A: ...
 
     a, b = A(), A()
-    return a == a, a == b, a != b, a in [a], a in [b], len({a, b}), "A object at 0x" in repr(a), [a] == [a]
+    return (
+        a == a,
+        a == b,
+        a != b,
+        a in [a],
+        a in [b],
+        len({a, b}),
+        "A object at 0x" in repr(a),
+        [a] == [a],
+    )
 
 
 def case_eq_without_hash():
@@ -922,7 +944,12 @@ def case_dict_subclass_init():
             return self
 
     c = Config({"a": 1}, b=2)
-    return dict(c), c.extra, dict(c.update_all(z=1)), c | {"q": 1} == {"a": 1, "b": 2, "z": 1, "q": 1}
+    return (
+        dict(c),
+        c.extra,
+        dict(c.update_all(z=1)),
+        c | {"q": 1} == {"a": 1, "b": 2, "z": 1, "q": 1},
+    )
 
 
 def case_class_attributes_of_types():
@@ -950,7 +977,9 @@ def case_class_attributes_of_types():
 
 def case_subclasses():
     class A: ...
+
     class B(A): ...
+
     class C(A): ...
 
     return [c.__name__ for c in A.__subclasses__()]

@@ -381,6 +381,7 @@ def case_modify_while_iterating():
         seen.append(item)
         if item == 2:
             items.remove(2)
+
     def grow():
         d = {"a": 1}
         for k in d:

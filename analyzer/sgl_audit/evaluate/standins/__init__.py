@@ -168,6 +168,7 @@ def _builders() -> dict[str, Builder]:
         functional,
         hub,
         importing,
+        iterators,
         msgspec_module,
         pure,
         system,
@@ -177,6 +178,7 @@ def _builders() -> dict[str, Builder]:
     table: dict[str, Builder] = {}
     for part in (
         pure,
+        iterators,
         functional,
         containers,
         dataclasses_module,

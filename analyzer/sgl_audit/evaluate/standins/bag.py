@@ -68,6 +68,10 @@ def bag_names(standins: Standins) -> dict[str, Value]:
             for name, value in args[0].d.items()
         }
 
+    def update(args: list[Value], kwargs: dict[str, Value]) -> None:
+        for name, value in args[1].items():
+            machine.setattr(args[0], name, value)
+
     registered: dict[str, Value] = {}
 
     def register(model_type: Value, cls: Value, exist_ok: bool = False) -> None:
@@ -87,12 +91,7 @@ def bag_names(standins: Standins) -> dict[str, Value]:
     config.ns["get_text_config"] = Native(
         "get_text_config", lambda a, k: a[0].d.get("text_config", a[0]), raw=True, method=True
     )
-    config.ns["update"] = Native(
-        "update",
-        lambda a, k: [machine.setattr(a[0], n, v) for n, v in a[1].items()] and None,
-        raw=True,
-        method=True,
-    )
+    config.ns["update"] = Native("update", update, raw=True, method=True)
     from sgl_audit.evaluate.values import ClassMethod
 
     config.ns["from_dict"] = ClassMethod(Native("from_dict", from_dict, raw=True))

@@ -80,7 +80,9 @@ def make_exceptions(machine: Machine) -> dict[str, Class]:
     made["OSError"].ns["__init__"] = Native("OSError", fill_os_error, raw=True, method=True)
     for kind, name in (("SystemExit", "code"), ("StopIteration", "value")):
         made[kind].ns[name] = Property(Native(name, _first_argument, raw=True))
-    made["ImportError"].ns["__init__"] = Native("ImportError", _fill_import_error, raw=True, method=True)
+    made["ImportError"].ns["__init__"] = Native(
+        "ImportError", _fill_import_error, raw=True, method=True
+    )
     return made
 
 

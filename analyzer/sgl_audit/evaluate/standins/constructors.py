@@ -127,7 +127,9 @@ def _number(machine: Machine, kind: Any, args: list[Value], kwargs: dict[str, Va
             if hook is not MISSING:
                 return machine.call(machine.bind(hook, value, value.cls), [], {})
     if isinstance(value, Opaque):
-        return Unknown(f"{kind.__name__}({short(value)})", "outside the tree", (kind.__name__, freeze(value)))
+        return Unknown(
+            f"{kind.__name__}({short(value)})", "outside the tree", (kind.__name__, freeze(value))
+        )
     try:
         return kind(*args, **kwargs)
     except TypeError:

@@ -5,6 +5,7 @@ Assumes: CPython's own behaviour. Unknown keys never enter a container.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.classes import new_instance
@@ -160,6 +161,11 @@ def named_tuple_base(standins: Standins) -> Class:
     return base
 
 
+def _field(index: int, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    value: Value = tuple.__getitem__(args[0], index)
+    return value
+
+
 def _fill_tuple(
     standins: Standins, cls: Class, names: list[str], defaults: dict[str, Value]
 ) -> None:
@@ -176,9 +182,7 @@ def _fill_tuple(
     cls.data["new"] = Native(cls.name, construct, raw=True)
     cls.ns["_fields"] = tuple(names)
     for index, name in enumerate(names):
-        cls.ns[name] = Property(
-            Native(name, lambda a, k, i=index: tuple.__getitem__(a[0], i), raw=True)
-        )  # type: ignore[misc]
+        cls.ns[name] = Property(Native(name, partial(_field, index), raw=True))
     cls.ns["_asdict"] = Native(
         "_asdict", lambda a, k: dict(zip(names, a[0], strict=True)), raw=True, method=True
     )

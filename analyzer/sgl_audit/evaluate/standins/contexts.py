@@ -6,6 +6,7 @@ Assumes: CPython's own behaviour; redirected output goes nowhere.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.scopes import walk_scope
@@ -157,9 +158,7 @@ class Managers:
         if hook is not MISSING:
             value = None if raised is None else raised.value
             kind = None if value is None else value.cls
-            answer = machine.call(
-                machine.bind(hook, manager, manager.cls), [kind, value, None], {}
-            )
+            answer = machine.call(machine.bind(hook, manager, manager.cls), [kind, value, None], {})
             return raised is not None and machine.truth(answer)
         return False
 
@@ -182,7 +181,8 @@ class Managers:
         found = self._swallowing.get(id(node))
         if found is None or found[0] is not node:
             answer = any(
-                isinstance(item, kind) and not _gives_nothing(item) for item in walk_scope(node.body)
+                isinstance(item, kind) and not _gives_nothing(item)
+                for item in walk_scope(node.body)
             )
             found = self._swallowing[id(node)] = (node, answer)
         return found[1]
@@ -246,13 +246,14 @@ def _exit_stack(standins: Standins) -> Class:
                 raised = None
         return value is not None and raised is None
 
-    for name, run in {
+    methods: dict[str, Callable[..., Value]] = {
         "__enter__": lambda item: item,
         "__exit__": leave,
         "close": lambda item: leave(item) and None,
         "enter_context": enter_context,
         "callback": callback,
-    }.items():
+    }
+    for name, run in methods.items():
         cls.ns[name] = standins.native(name, run, raw=True)
         cls.ns[name].method = True
     return cls

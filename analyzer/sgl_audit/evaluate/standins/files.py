@@ -8,6 +8,7 @@ from __future__ import annotations
 import fnmatch
 import posixpath
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,10 @@ class Files:
             if text.startswith(root + "/") or (text == root and question in ABOUT_MODEL):
                 rest = text[len(root) :].lstrip("/")
                 return Unknown(
-                    f"model {question} {rest}", "the model is not at hand", ("model", question, rest), "model"
+                    f"model {question} {rest}",
+                    "the model is not at hand",
+                    ("model", question, rest),
+                    "model",
                 )
         return None
 
@@ -139,7 +143,7 @@ class Files:
             return inner
         raise self.standins.machine.error("TypeError", "expected str, bytes or os.PathLike object")
 
-    def list(self, path: Value) -> list[str]:
+    def names_in(self, path: Value) -> list[str]:
         """Names in a folder, sorted."""
         doubt = self.doubt(path, "has in folder")
         if doubt is not None:
@@ -163,7 +167,7 @@ class Files:
         folder, last = posixpath.split(self.text(pattern))
         if not self.is_dir(folder):
             return []
-        return [f"{folder}/{name}" for name in self.list(folder) if fnmatch.fnmatch(name, last)]
+        return [f"{folder}/{name}" for name in self.names_in(folder) if fnmatch.fnmatch(name, last)]
 
     def missing(self, path: str) -> Any:
         """The exception for a file that is not there."""
@@ -188,9 +192,10 @@ class Files:
                 )
             return real.read_bytes()
         try:
-            return self.standins.machine.imports.program.read(text)  # type: ignore[no-any-return]
+            packed: bytes = self.standins.machine.imports.program.read(text)
         except KeyError:
             raise self.missing(text) from None
+        return packed
 
     def fingerprint(self, path: str) -> Any:
         """What tells one content of a file or model folder from another."""
@@ -203,7 +208,9 @@ class Files:
             state = real.stat()
             if stat.S_ISDIR(state.st_mode):
                 names = (entry for entry in real.iterdir() if entry.suffix == ".json")
-                return tuple(sorted((n.name, n.stat().st_size, n.stat().st_mtime_ns) for n in names))
+                return tuple(
+                    sorted((n.name, n.stat().st_size, n.stat().st_mtime_ns) for n in names)
+                )
         except OSError:
             return None
         return (state.st_size, state.st_mtime_ns)
@@ -236,7 +243,7 @@ class HandleAdapter:
         """`handle.name`."""
         from sgl_audit.evaluate.values import MISSING, Native
 
-        table = {
+        table: dict[str, Callable[..., Value]] = {
             "read": lambda *a: handle.content,
             "write": lambda text: handle.write(text),
             "readlines": lambda *a: handle.content.splitlines(keepends=True),

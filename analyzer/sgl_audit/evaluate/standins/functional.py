@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from sgl_audit.evaluate.standins import contexts, copying, functools_module
 from sgl_audit.evaluate.standins.contexts import Fixed
 from sgl_audit.evaluate.values import (
-    MISSING,
     Bound,
     Class,
     ClassMethod,

@@ -90,7 +90,7 @@ NUMERIC = {
 
 def _numeric(machine: Machine, function: Callable[..., Any], hook_name: str) -> Run:
     def run(args: list[Value], kwargs: dict[str, Value]) -> Value:
-        first = args[0] if args else None
+        first: Any = args[0] if args else None
         if isinstance(first, Opaque):
             return Unknown(f"{function.__name__}({first.name})", "outside the tree")
         if hook_name and is_instance(first) and (hook := first.cls.find(hook_name)) is not MISSING:
@@ -242,7 +242,19 @@ def set_attribute(machine: Machine, owner: Value, name: Value, value: Value) -> 
 
 
 # Functions without effects of their own: an unknown argument makes the result unknown.
-LIFTED = ("any", "all", "sum", "min", "max", "sorted", "reversed", "enumerate", "zip", "iter", "next")
+LIFTED = (
+    "any",
+    "all",
+    "sum",
+    "min",
+    "max",
+    "sorted",
+    "reversed",
+    "enumerate",
+    "zip",
+    "iter",
+    "next",
+)
 
 
 def lifted(machine: Machine, name: str, run: Run) -> Run:
@@ -534,7 +546,9 @@ def next_item(machine: Machine, source: Value, *default: Value) -> Value:
     except StopIteration as stop:
         if default:
             return default[0]
-        raise machine.error("StopIteration", *([] if stop.value is None else [stop.value])) from None
+        raise machine.error(
+            "StopIteration", *([] if stop.value is None else [stop.value])
+        ) from None
     except Raised as raised:
         if default and any(cls.name == "StopIteration" for cls in raised.value.cls.mro):
             return default[0]

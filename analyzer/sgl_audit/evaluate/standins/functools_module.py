@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sgl_audit.evaluate.journal import Memo
 from sgl_audit.evaluate.values import (
@@ -161,7 +161,7 @@ def single_dispatch(machine: Machine, function: Value) -> Native:
     native = Native(getattr(function, "name", "dispatch"), run, raw=True)
     native.d["register"] = Native("register", lambda args, kw: register(*args), raw=True)
     native.d["dispatch"] = Native("dispatch", lambda args, kw: find(args[0]), raw=True)
-    return copy_facts(machine, function, native)
+    return cast(Native, copy_facts(machine, function, native))
 
 
 ORDERS: dict[str, Callable[[Any, Any], Any]] = {
@@ -174,7 +174,9 @@ ORDERS: dict[str, Callable[[Any, Any], Any]] = {
 
 def total_ordering(machine: Machine, cls: Value) -> Value:
     """`functools.total_ordering`: the comparisons that are missing, from the one that is there."""
-    given = next((name for name in ("__lt__", "__gt__", "__le__", "__ge__") if name in cls.ns), None)
+    given = next(
+        (name for name in ("__lt__", "__gt__", "__le__", "__ge__") if name in cls.ns), None
+    )
     if given is None:
         text = "must define at least one ordering operation: < > <= >="
         raise machine.error("ValueError", text)
@@ -188,12 +190,20 @@ def total_ordering(machine: Machine, cls: Value) -> Value:
             equal = machine.truth(one == other)
             same_way = name[2] == given[2]
             if strict:
-                return (truth or equal) if same_way else (not truth and not equal) if (
-                    name in ("__lt__", "__gt__")
-                ) else not truth
-            return (truth and not equal) if same_way else (not truth or equal) if (
-                name in ("__le__", "__ge__")
-            ) else not truth
+                return (
+                    (truth or equal)
+                    if same_way
+                    else (not truth and not equal)
+                    if (name in ("__lt__", "__gt__"))
+                    else not truth
+                )
+            return (
+                (truth and not equal)
+                if same_way
+                else (not truth or equal)
+                if (name in ("__le__", "__ge__"))
+                else not truth
+            )
 
         cls.ns[name] = Native(name, run, raw=True, method=True)
 

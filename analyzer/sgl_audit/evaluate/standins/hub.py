@@ -66,7 +66,7 @@ def _catalogue(standins: Standins) -> Catalogue:
     found = standins.world.extra.get("catalogue")
     if found is None:
         found = standins.world.extra["catalogue"] = Catalogue(standins)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _transformers(standins: Standins, module: Module) -> None:
@@ -230,18 +230,16 @@ def _strict_module(standins: Standins, module: Module) -> None:
         ]
         first = _keyword_init(machine, cls) if accept_kwargs else cls.find("__init__")
 
-        def run(args: list[Value], kwargs: dict[str, Value]) -> None:
-            machine.call(first, args, kwargs)
+        def validate_all(args: list[Value], kwargs: dict[str, Value]) -> None:
             for validator in cls.ns["__class_validators__"]:
                 validate(validator, args[0])
 
+        def run(args: list[Value], kwargs: dict[str, Value]) -> None:
+            machine.call(first, args, kwargs)
+            validate_all(args, kwargs)
+
         cls.ns["__init__"] = Native("__init__", run, raw=True, method=True)
-        cls.ns["validate"] = Native(
-            "validate",
-            lambda a, k: [validate(v, a[0]) for v in cls.ns["__class_validators__"]] and None,
-            raw=True,
-            method=True,
-        )
+        cls.ns["validate"] = Native("validate", validate_all, raw=True, method=True)
         cls.forget()
         return cls
 
@@ -374,8 +372,9 @@ def _hub_logging(standins: Standins, module: Module) -> None:
 
 def _hub_errors(standins: Standins, module: Module) -> None:
     names = (
-        "LocalEntryNotFoundError EntryNotFoundError RepositoryNotFoundError GatedRepoError HFValidationError "
-        "RevisionNotFoundError HfHubHTTPError OfflineModeIsEnabled StrictDataclassClassValidationError"
+        "LocalEntryNotFoundError EntryNotFoundError RepositoryNotFoundError GatedRepoError "
+        "HFValidationError RevisionNotFoundError HfHubHTTPError OfflineModeIsEnabled "
+        "StrictDataclassClassValidationError"
     )
     for name in names.split():
         module.ns[name] = _hub_error(standins, name)
@@ -388,7 +387,7 @@ def _bag_names(standins: Standins) -> dict[str, Value]:
         from sgl_audit.evaluate.standins.bag import bag_names
 
         found = standins.world.extra["bag"] = bag_names(standins)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _bag_module(standins: Standins, module: Module) -> None:

@@ -39,7 +39,7 @@ def _util(standins: Standins, module: Module) -> None:
         program = machine.imports.program
         if program.file_of(name) is not None or program.is_namespace(name):
             return Opaque(f"spec of {name}")
-        if program.owns(name) and not (name.split(".")[0] == "transformers"):
+        if program.owns(name) and name.split(".")[0] != "transformers":
             return None
         return Opaque(f"spec of {name}") if standins.exists(name) else None
 

@@ -45,9 +45,7 @@ PADDING = {"center", "ljust", "rjust", "zfill", "expandtabs"}
 def plain(name: str, kind: type | None = None) -> Method:
     """A method without side effects: the built-in one on known arguments."""
 
-    def run(
-        machine: Machine, owner: Any, args: list[Value], kwargs: dict[str, Value]
-    ) -> Value:
+    def run(machine: Machine, owner: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
         for arg in (*args, *kwargs.values()):
             if isinstance(arg, Cases):
                 return machine.over_cases(
@@ -115,6 +113,8 @@ def changing(name: str) -> Method:
                     lambda case: run(machine, owner, [case if a is first else a for a in args], {}),
                 )
             args = [_listed(machine, arg) for arg in args]
+            if len(owner) + sum(len(arg) for arg in args) > SIZE_BUDGET:
+                raise Undecidable("a sequence too large to build")
         if isinstance(owner, list) and name == "pop" and args:
             args = [machine.as_index(args[0])]
         machine.touch(owner)
@@ -221,9 +221,7 @@ def _views(name: str) -> Method:
     return run
 
 
-def _from_keys(
-    machine: Machine, owner: Any, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def _from_keys(machine: Machine, owner: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
     value = args[1] if len(args) > 1 else None
     return machine.make_dict((key, value) for key in machine.iterate_counted(args[0]))
 
@@ -242,7 +240,8 @@ def _item(machine: Machine, owner: Any, args: list[Value], kwargs: dict[str, Val
     if isinstance(key, Unknown):
         return key.derive(f"item {key.name}", "item-of", id(owner))
     try:
-        return builtin_kind(owner).__getitem__(owner, machine.as_index(key))  # type: ignore[attr-defined]
+        kind: Any = builtin_kind(owner)
+        return kind.__getitem__(owner, machine.as_index(key))
     except KeyError as error:
         hook = machine.class_hook(owner, "__missing__")
         if hook is not MISSING:
@@ -294,15 +293,15 @@ def method_tables() -> dict[type, dict[str, Method]]:
     tables[dict] |= {name: changing(name) for name in ("pop", "popitem", "clear", "setdefault")}
     tables[dict] |= {name: _views(name) for name in ("keys", "values", "items")}
     tables[dict] |= {"get": _get, "update": _update, "fromkeys": _from_keys}
-    sets = ("add", "discard", "remove", "clear", "update", "intersection_update")
+    sets: tuple[str, ...] = ("add", "discard", "remove", "clear", "update", "intersection_update")
     sets += ("difference_update", "symmetric_difference_update")
     tables[set] |= {name: changing(name) for name in sets} | {"pop": _set_pop}
     for kind in (set, frozenset):
         tables[kind] |= {name: plain_iterables(name) for name in SET_OPERATIONS}
-    for kind in (list, dict, set, frozenset):
-        tables[kind]["copy"] = _copy
-    for kind in (list, dict):
-        tables[kind] |= {name: changing_dunder(name) for name in ("__setitem__", "__delitem__")}
+    for copied in (list, dict, set, frozenset):
+        tables[copied]["copy"] = _copy
+    for written in (list, dict):
+        tables[written] |= {name: changing_dunder(name) for name in ("__setitem__", "__delitem__")}
     return tables
 
 

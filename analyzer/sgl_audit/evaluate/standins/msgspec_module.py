@@ -195,7 +195,7 @@ def _tools(standins: Standins) -> Structs:
     tools = extra.get("structs")
     if tools is None or tools.standins is not standins:
         tools = extra["structs"] = Structs(standins)
-    return tools  # type: ignore[no-any-return]
+    return tools
 
 
 def _msgspec(standins: Standins, module: Module) -> None:

@@ -86,8 +86,7 @@ def _identity(owner: Value) -> int:
 def _make(machine: Machine, cls: Class, args: tuple[Value, ...]) -> Value:
     if cls.data.get("abstract_names") and cls.opaque_base is None:
         machine.refuse_abstract(cls)
-    item = new_instance(cls, *args[:1]) if cls.layout is not None else new_instance(cls)
-    return item
+    return new_instance(cls, *args[:1]) if cls.layout is not None else new_instance(cls)
 
 
 def _names(machine: Machine, owner: Value) -> Any:

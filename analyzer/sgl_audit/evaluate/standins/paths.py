@@ -91,7 +91,7 @@ def pathlib(standins: Standins, module: Module) -> None:
     method("read_text", lambda path, *a, **k: files.read(path).decode("utf-8", "replace"))
     method("read_bytes", lambda path: files.read(path))
     method("write_text", lambda path, text, *a, **k: files.keep(path, text))
-    method("iterdir", lambda path: [make(path, name) for name in files.list(path)])
+    method("iterdir", lambda path: [make(path, name) for name in files.names_in(path)])
     method("glob", lambda path, pattern: [make(p) for p in files.glob(f"{path}/{pattern}")])
     method("rglob", lambda path, pattern: [make(p) for p in files.glob(f"{path}/{pattern}")])
     method("open", lambda path, mode="r", *a, **k: files.open(path, mode))

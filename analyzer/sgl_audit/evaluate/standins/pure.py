@@ -15,10 +15,10 @@ from sgl_audit.evaluate.values import (
     Instance,
     Module,
     Native,
+    Opaque,
     Undecidable,
     Unknown,
     Value,
-    is_instance,
 )
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 PURE = {
     "math": None,
     "re": None,
-    "operator": None,
     "string": None,
     "textwrap": None,
     "ipaddress": None,
@@ -49,7 +48,6 @@ PURE = {
     "shlex": ("split", "quote", "join"),
     "ast": ("literal_eval",),
     "keyword": None,
-    "itertools": None,
     "unicodedata": None,
     "errno": None,
     "signal": None,
@@ -71,34 +69,46 @@ def _build_pure(standins: Standins, module: Module) -> None:
             module.ns[name] = _wrap(standins, module.name, name, value)
 
 
-def _wrap(standins: Standins, module: str, name: str, function: Any) -> Native:
+# What these compute from a large number has no end, or hardly one.
+STEEP = {"factorial", "comb", "perm", "ldexp"}
+STEEP_LIMIT = 2_000
+# These answer differently on every day.
+CLOCKS = {"today", "now", "utcnow"}
+
+
+def _wrap(standins: Standins, module: str, name: str, function: Any) -> Value:
     machine = standins.machine
 
     def run(args: list[Value], kwargs: dict[str, Value]) -> Value:
-        hosts = machine.imports.hosts
-        if module == "itertools":
-            args = [
-                machine.iterate(a) if is_instance(a) or isinstance(a, Class) else a for a in args
-            ]
-        for arg in args:
-            if isinstance(arg, Instance):
+        for arg in (*args, *kwargs.values()):
+            if isinstance(arg, (Instance, Opaque)):
                 return Unknown(f"{module}.{name}(...)", "an argument is an object of the program")
-        return hosts.run(function, args, kwargs)
+            if name in STEEP and isinstance(arg, int) and abs(arg) > STEEP_LIMIT:
+                raise Undecidable("a number too large to compute")
+        given = [machine.iterate_counted(arg) if type(arg) is range else arg for arg in args]
+        return machine.imports.hosts.run(function, given, kwargs)
 
-    native = Native(f"{module}.{name}", run)
-    if isinstance(function, type):
-        cls = Class(name, (machine.object_class,), {}, module)
-        cls.data["check"] = lambda value: isinstance(value, function)
-        cls.data["new"] = Native(name, lambda args, kwargs: run(args[1:], kwargs))
-        for attr in dir(function):
-            static = getattr(function, attr)
-            if not attr.startswith("_") and callable(static):
-                cls.ns[attr] = Native(
-                    f"{name}.{attr}", lambda a, k, s=static: machine.imports.hosts.run(s, a, k)
-                )  # type: ignore[misc]
-        native.d["class"] = cls
-        return cls  # type: ignore[return-value]
-    return native
+    if not isinstance(function, type):
+        return Native(f"{module}.{name}", run)
+    cls = Class(name, (machine.object_class,), {}, module)
+    cls.data["check"] = lambda value: isinstance(value, function)
+    cls.data["new"] = Native(name, lambda args, kwargs: run(args[1:], kwargs))
+    for attr in dir(function):
+        if not attr.startswith("_") and callable(getattr(function, attr)):
+            cls.ns[attr] = _class_level(standins, function, attr)
+    return cls
+
+
+def _class_level(standins: Standins, kind: type, attr: str) -> Native:
+    """A method read from a class of a standard module."""
+    static = getattr(kind, attr)
+    if attr in CLOCKS:
+        return Native(
+            attr,
+            lambda args, kwargs: Unknown(f"{kind.__name__}.{attr}()", "depends on the day"),
+        )
+    hosts = standins.machine.imports.hosts
+    return Native(f"{kind.__name__}.{attr}", lambda args, kw: hosts.run(static, args, kw))
 
 
 def exception_class(standins: Standins, kind: type) -> Class:

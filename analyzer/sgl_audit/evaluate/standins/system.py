@@ -7,12 +7,22 @@ queries; no other program can be started; every port is free.
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.classes import new_instance
 from sgl_audit.evaluate.standins import paths
 from sgl_audit.evaluate.standins.contexts import Fixed
-from sgl_audit.evaluate.values import MISSING, Class, Instance, Module, Native, Unknown, Value
+from sgl_audit.evaluate.values import (
+    MISSING,
+    Class,
+    Instance,
+    Module,
+    Native,
+    Undecidable,
+    Unknown,
+    Value,
+)
 
 if TYPE_CHECKING:
     from sgl_audit.evaluate.standins import Standins
@@ -57,7 +67,7 @@ def _os(standins: Standins, module: Module) -> None:
         getppid=lambda: 4241,
         getcwd=lambda: "/",
         cpu_count=lambda: 64,
-        listdir=files.list,
+        listdir=files.names_in,
         makedirs=lambda *a, **k: None,
         mkdir=lambda *a, **k: None,
         remove=lambda *a, **k: None,
@@ -67,8 +77,8 @@ def _os(standins: Standins, module: Module) -> None:
         access=lambda path, mode: files.exists(path),
         getuid=lambda: 0,
         fspath=files.text,
-        walk=lambda top, **k: [(top, [], files.list(top))] if files.is_dir(top) else [],
-        urandom=lambda count: bytes(count),
+        walk=lambda top, **k: [(top, [], files.names_in(top))] if files.is_dir(top) else [],
+        urandom=lambda count: Unknown("random bytes", "chosen anew at every start"),
         sched_getaffinity=lambda pid: set(range(64)),
         scandir=lambda path: [],
     )
@@ -98,7 +108,7 @@ class LoadedAdapter:
 
     def attribute(self, machine: Any, owner: Any, name: str) -> Value:
         """`sys.modules.get` and friends."""
-        table = {
+        table: dict[str, Callable[..., Value]] = {
             "get": self._get,
             "keys": lambda m: [],
             "items": lambda m: [],
@@ -265,53 +275,46 @@ def _subprocess(standins: Standins, module: Module) -> None:
     module.ns.update({"PIPE": -1, "STDOUT": -2, "DEVNULL": -3})
 
 
+RANDOM = (
+    *("random", "randint", "choice", "uniform", "sample", "randrange", "choices", "gauss"),
+    *("token_hex", "token_urlsafe", "token_bytes", "getrandbits", "randbits", "randbelow"),
+)
+CLOCKS = (
+    *("time", "perf_counter", "monotonic", "time_ns", "perf_counter_ns", "monotonic_ns"),
+    *("process_time", "strftime", "localtime", "gmtime", "ctime"),
+)
+
+
 def _chance(standins: Standins, module: Module) -> None:
-    fixed = Unknown("a random number", "chosen anew at every start", ("random",), "random")
+    """What comes out anew at every call: no two answers are taken for equal."""
+
+    def anew(name: str, reason: str) -> Native:
+        return Native(name, lambda args, kw: Unknown(name, reason, kind="random"), raw=True)
+
+    def shuffle(items: Value) -> None:
+        if len(items) > 1:
+            raise Undecidable("shuffles a list")
+
+    at_random, when = "chosen anew at every start", "depends on when the server starts"
     match module.name:
         case "random" | "secrets":
-            names = [
-                "random",
-                "randint",
-                "choice",
-                "shuffle",
-                "uniform",
-                "sample",
-                "randrange",
-                "token_hex",
-                "token_urlsafe",
-                "getrandbits",
-                "seed",
-            ]
-            for name in names:
-                module.ns[name] = standins.native(name, lambda *a, **k: fixed, raw=True)
+            module.ns.update({name: anew(f"{module.name}.{name}()", at_random) for name in RANDOM})
+            standins.define(module, raw=True, seed=lambda *a: None, shuffle=shuffle)
         case "uuid":
             cls = Class("UUID", (standins.machine.object_class,), {}, "uuid")
-            item = Instance(cls)
-            item.d.update(
-                {"hex": Unknown("a new id", "chosen anew at every start", ("uuid",), "random")}
-            )
-            cls.ns["__str__"] = standins.native("str", lambda o: item.d["hex"], raw=True)
+            cls.ns["__str__"] = standins.native("str", lambda o: o.d["hex"], raw=True)
             cls.ns["__str__"].method = True
-            standins.define(module, uuid4=lambda: item, uuid1=lambda: item, uuid5=lambda *a: item)
+
+            def make(*args: Value) -> Value:
+                item = Instance(cls)
+                item.d["hex"] = item.d["int"] = Unknown("a new id", at_random, kind="random")
+                return item
+
+            standins.define(module, raw=True, uuid4=make, uuid1=make, uuid5=make, uuid3=make)
             module.ns["UUID"] = cls
         case "time":
-            moment = Unknown("the time", "depends on when the server starts", ("time",), "random")
-            for name in [
-                "time",
-                "perf_counter",
-                "monotonic",
-                "time_ns",
-                "perf_counter_ns",
-                "monotonic_ns",
-                "process_time",
-            ]:
-                module.ns[name] = standins.native(name, lambda: moment, raw=True)
-            standins.define(
-                module,
-                sleep=lambda *a: None,
-                strftime=lambda *a: moment,
-                localtime=lambda *a: moment,
-            )
+            module.ns.update({name: anew(f"time.{name}()", when) for name in CLOCKS})
+            standins.define(module, raw=True, sleep=lambda *a: None)
 
 
 def _threads(standins: Standins, module: Module) -> None:

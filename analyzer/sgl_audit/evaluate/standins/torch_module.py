@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sgl_audit.evaluate.standins.functional import Fixed
+from sgl_audit.evaluate.standins.contexts import Fixed
 from sgl_audit.evaluate.values import (
     Class,
     Instance,
@@ -232,7 +232,7 @@ def _backends(standins: Standins, module: Module) -> None:
 
     def cudnn_version() -> int:
         world.ask("cudnn")
-        major, minor, patch = (int(part) for part in (world.cudnn.split(".") + ["0", "0"])[:3])
+        major, minor, patch = (int(part) for part in ([*world.cudnn.split("."), "0", "0"])[:3])
         return major * 10000 + minor * 100 + patch
 
     module.ns["cudnn"] = space(version=cudnn_version, is_available=lambda: world.is_cuda)
