@@ -350,3 +350,45 @@ def test_a_parameter_is_what_every_caller_in_the_file_gives(read):
     assert "sm120" in sets[0]
     assert "sm90" not in sets[0]
     assert sets[2] is None
+
+
+@pytest.mark.parametrize(
+    ("test", "guard"),
+    [
+        ("A and not B", "A and not B"),
+        ("bool(A)", "A"),
+        ("(x := A)", "A"),
+        ("True", "always"),
+        ("A if B else C", "(B and A) or (not B and C)"),
+        ("A is not None", "not (A is None)"),
+        ("A not in (1, 2)", "not (A in (1, 2))"),
+        ("1 < A < 3", "1 < A < 3"),
+        ("both", "A and B"),
+        ("A and not A", "never"),
+    ],
+)
+def test_how_tests_become_guards(places, test, guard):
+    body = f"both = A and B\nif {test}:\n    server_args.page_size = 1"
+    found = places(body)[0]
+    assert [text for _, option, _, text in found if option == "page_size"] == [guard]
+
+
+@pytest.mark.parametrize(
+    ("test", "subject", "literal"),
+    [
+        ("backend == MoeRunnerBackend.TRITON", "backend", "triton"),
+        ("self.runner.runner_backend.is_triton()", "runner_backend", "triton"),
+        ('server_args.moe_runner_backend in ("triton", x)', "moe_runner_backend", "triton"),
+        ("get_moe_runner_backend().is_triton()", "moe_runner_backend", "triton"),
+        ('args.get("quantization") == "triton"', "quantization", "triton"),
+        ('getattr(server_args, "moe_runner_backend") == "triton"', "moe_runner_backend", "triton"),
+        ('cfg["quantization"].lower() == "triton"', "quantization", "triton"),
+    ],
+)
+def test_what_a_dispatch_asks(read, test, subject, literal):
+    code = f"def f(self, server_args, backend):\n    if {test}:\n        run(self)\n"
+    decisions = read({"layers/x.py": code, "moe.py": BACKENDS}).facts.decisions
+    found = [d for d in decisions if d.place.file.endswith("x.py")]
+    assert [(d.option, d.literal, d.kind) for d in found] == [
+        (subject, literal, DecisionKind.DISPATCH)
+    ]

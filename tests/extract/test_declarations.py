@@ -206,6 +206,13 @@ def test_environment_variables(read):
         "SGLANG_FP4_GEMM_BACKEND", "Use '--fp4-gemm-backend' instead."
     )
     _print_deprecated_env("SGLANG_MOE_NEW", "SGLANG_MOE_OLD")
+    _DEPRECATED_ENVS = {
+        "SGLANG_GONE": _DeprecatedEnv(),
+        "SGLANG_MOVED": _DeprecatedEnv(new="SGLANG_HERE", note="Renamed."),
+        "SGLANG_FLAGGED": _DeprecatedEnv("use --moe-runner-backend"),
+        "not a variable": _DeprecatedEnv(),
+        "SGLANG_OTHER": 3,
+    }
     """
     use = """
     import os
@@ -228,6 +235,13 @@ def test_environment_variables(read):
         True,
         "SGLANG_MOE_NEW",
     )
+    replaced = {name: item.replacement for name, item in found.items() if item.deprecated}
+    assert replaced.items() >= {
+        ("SGLANG_GONE", None),
+        ("SGLANG_MOVED", "SGLANG_HERE"),
+        ("SGLANG_FLAGGED", "--moe-runner-backend"),
+    }
+    assert "SGLANG_OTHER" not in found
     assert found["SGLANG_MOE_X"].default == "'0'"
     assert "SGLANG_UNRELATED" not in found
     forced = [d for d in extraction.facts.decisions if d.option == "SGLANG_FP4_GEMM_BACKEND"]

@@ -91,8 +91,7 @@ def _from_call(parsed: ParsedFile, call: ast.Call) -> RawVariable | None:
     names = [text for text in texts if _VARIABLE.fullmatch(text)]
     if not names:
         return None
-    # With two names the call maps old to new; which is which is told by its parameters' order.
-    old, new = (names[0], None) if len(names) == 1 else (names[1], names[0])
+    old, new = _old_and_new(parsed, called_name(call), names)
     rest = " ".join(text for text in texts if text not in names)
     flag = _FLAG.search(rest)
     return RawVariable(
@@ -102,6 +101,18 @@ def _from_call(parsed: ParsedFile, call: ast.Call) -> RawVariable | None:
         replacement=new or (flag.group() if flag else None),
         note=rest or None,
     )
+
+
+def _old_and_new(parsed: ParsedFile, function: str, names: list[str]) -> tuple[str, str | None]:
+    """Which of two names the function calls old, by its parameters; else the first."""
+    if len(names) == 1:
+        return names[0], None
+    for node in parsed.tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == function:
+            parameters = [item.arg for item in node.args.args]
+            if len(parameters) > 1 and "old" in parameters[1]:
+                return names[1], names[0]
+    return names[0], names[1]
 
 
 def _from_table(

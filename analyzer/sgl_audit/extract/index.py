@@ -217,11 +217,6 @@ def _assemble(declared: _Declared, table: MachineTable) -> Index:
     named = {o.choice_list for o in options if o.choice_list and o.choice_list.isupper()}
     lists = frozenset(listed) | named
     words = _words(backend_options, backends, lists) | _known(table, _asks_capability)
-    predicates: dict[str, str] = {}
-    for enum in backends:
-        by_name = {member.name.lower(): member.name for member in enum.members}
-        for name in enum.predicates:
-            predicates[name] = by_name.get(name.removeprefix("is_"), "")
     return Index(
         table,
         names,
@@ -234,7 +229,7 @@ def _assemble(declared: _Declared, table: MachineTable) -> Index:
             for enum in declared.enums
         },
         frozenset(enum.name for enum in backends),
-        {name: member for name, member in predicates.items() if name not in _AMBIGUOUS},
+        _predicates(backends),
         lists,
         frozenset({"get_exec", "get_server_args", "get_global_server_args", "resolving_view"}),
         frozenset(declared.files),
@@ -242,6 +237,16 @@ def _assemble(declared: _Declared, table: MachineTable) -> Index:
         literal_pattern((*words, *_ACTIONS)),
         _machine_names(table),
     )
+
+
+def _predicates(backends: list[BackendEnum]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for enum in backends:
+        by_name = {member.name.lower(): member.name for member in enum.members}
+        for name in enum.predicates:
+            if name not in _AMBIGUOUS:
+                found[name] = by_name.get(name.removeprefix("is_"), "")
+    return found
 
 
 def main_options(options: Iterable[RawOption]) -> list[RawOption]:

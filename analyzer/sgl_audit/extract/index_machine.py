@@ -158,26 +158,36 @@ class MachineIndexer:
         exports: dict[str, dict[str, tuple[Entry, ...]]],
         attributes: dict[str, list[tuple[Entry, ...]]],
     ) -> MachineTable:
-        imports: dict[str, dict[str, tuple[str, str]]] = {}
-        stars: dict[str, tuple[str, ...]] = {}
-        for path, loaded in sorted(self._scopes.items()):
-            if loaded is None:
-                continue
-            scope = loaded[0]
-            inner = {
-                name: (target, item.attribute)
-                for name, bindings in scope.names.items()
-                for item in bindings
-                if item.how is How.IMPORT
-                and item.attribute is not None
-                and (target := self.world.module_path(item.module)) is not None
-            }
-            if inner:
-                imports[path] = inner
-            found = [self.world.module_path(star) for star in scope.stars]
-            if found:
-                stars[path] = tuple(item for item in found if item is not None)
-        agreed = {
+        scopes = [loaded[0] for _, loaded in sorted(self._scopes.items()) if loaded is not None]
+        return MachineTable(
+            tuple(machine.capability.name for machine in self._machines),
+            {path: names for path, names in sorted(exports.items()) if names},
+            {scope.path: inner for scope in scopes if (inner := self._imports(scope))},
+            {scope.path: inner for scope in scopes if (inner := self._stars(scope))},
+            self._agreed(attributes),
+            self.world.variables,
+            self.world.paths,
+        )
+
+    def _imports(self, scope: Scope) -> dict[str, tuple[str, str]]:
+        return {
+            name: (target, item.attribute)
+            for name, bindings in scope.names.items()
+            for item in bindings
+            if item.how is How.IMPORT
+            and item.attribute is not None
+            and (target := self.world.module_path(item.module)) is not None
+        }
+
+    def _stars(self, scope: Scope) -> tuple[str, ...]:
+        found = (self.world.module_path(star) for star in scope.stars)
+        return tuple(path for path in found if path is not None)
+
+    def _agreed(
+        self, attributes: dict[str, list[tuple[Entry, ...]]]
+    ) -> dict[str, tuple[Entry, ...]]:
+        """Attributes that every class which sets them sets to the same answer of the machine."""
+        return {
             name: tuple(
                 Entry(portable(reader, entry.value), entry.flags)
                 for reader, entry in zip(self.readers, every[0], strict=True)
@@ -186,15 +196,6 @@ class MachineIndexer:
             if every[0] and all(item == every[0] for item in every)
             if any("capability" in entry.flags for entry in every[0])
         }
-        return MachineTable(
-            tuple(machine.capability.name for machine in self._machines),
-            {path: names for path, names in sorted(exports.items()) if names},
-            imports,
-            stars,
-            agreed,
-            self.world.variables,
-            self.world.paths,
-        )
 
 
 def prune(body: list[ast.stmt]) -> None:

@@ -44,7 +44,8 @@ MACHINE_LITERALS = (
     b"torch.version.",
     b"current_platform",
     b"get_platform",
-    b"cuda.is_available",
+    b".is_available()",
+    b"get_current_target",
 )
 
 
