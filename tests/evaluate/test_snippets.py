@@ -40,7 +40,7 @@ def _real(name: str) -> dict[str, Any]:
     module = types.ModuleType(f"pkg.{name}")
     module.__file__ = f"pkg/{name}.py"
     sys.modules[module.__name__] = module
-    exec(compile(path.read_text(), str(path), "exec"), module.__dict__)
+    exec(compile(path.read_text(), str(path), "exec", dont_inherit=True), module.__dict__)
     return module.__dict__
 
 

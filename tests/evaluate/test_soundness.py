@@ -33,7 +33,7 @@ def shown(session: Session, raised: Raised) -> tuple[str, Any]:
 def check(source: str) -> str:
     """Compare one program; gives how it ended with unknown inputs."""
     session, _ = module_namespace(source)
-    code = compile(source, "program", "exec")
+    code = compile(source, "program", "exec", dont_inherit=True)
     names = ("a", "b", "s", "n")
     unknowns = [Unknown(name, "test", key=(name,), kind="model") for name in names]
     with session.launch() as machine:

@@ -111,7 +111,9 @@ class Imports:
 
     def _outside(self, name: str, owner: Module | None) -> Module:
         if self.program.owns(name) or not (self.standins.exists(name) or self._must_exist(name)):
-            raise self.machine.error("ModuleNotFoundError", f"No module named {name!r}")
+            raised = self.machine.error("ModuleNotFoundError", f"No module named {name!r}")
+            raised.value.d["name"] = name
+            raise raised
         if owner is not None:
             known = owner.ns.get(name.rpartition(".")[2])
             if isinstance(known, Module):

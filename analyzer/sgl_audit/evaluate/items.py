@@ -225,7 +225,7 @@ class Items:
             if star is not None or isinstance(value, Cases):
                 return self._unpack_cases(value, count, star)
             return [self.getitem(value, index) for index in range(count)]
-        if value.__class__ not in (list, tuple, str, dict, set) and not self._iterable(value):
+        if value.__class__ not in (list, tuple, str, dict, set) and not self.is_iterable(value):
             text = f"cannot unpack non-iterable {self.type_name(value)} object"
             raise self.error("TypeError", text)
         items = self._some(value, count if star is None else None)
@@ -253,7 +253,8 @@ class Items:
             return [self.getitem(listed, index) for index in range(count)]
         return list(listed)
 
-    def _iterable(self, value: Value) -> bool:
+    def is_iterable(self, value: Value) -> bool:
+        """Whether `iter(value)` may work."""
         if is_instance(value) and value.__class__ is Instance:
             names = ("__iter__", "__getitem__", "__next__")
             known = any(value.cls.find(name) is not MISSING for name in names)
@@ -271,7 +272,7 @@ class Items:
 
     def spread(self, value: Value) -> Iterator[Value]:
         """What `*value` puts into a call."""
-        if not isinstance(value, Unknown) and not self._iterable(value):
+        if not isinstance(value, Unknown) and not self.is_iterable(value):
             text = f"Value after * must be an iterable, not {self.type_name(value)}"
             raise self.error("TypeError", text)
         return self.iterate_counted(value)
@@ -285,6 +286,11 @@ class Items:
                 text = f"got multiple values for keyword argument {name!r}"
                 raise self.error("TypeError", text)
             kwargs[str(name)] = value
+
+    def mapping_of(self, args: list[Value], kwargs: dict[str, Value]) -> dict[Any, Value]:
+        """What `dict(*args, **kwargs)` holds."""
+        made: dict[Any, Value] = self.call(self.types[dict], args, kwargs)
+        return made
 
     def mapping(self, value: Value) -> dict[Any, Value]:
         """What `**value` spreads."""
@@ -330,15 +336,14 @@ class Items:
 
     def native_method_of_class(self, cls: Class, name: str) -> Value:
         """`str.lower` and the like, unbound."""
-        if cls.layout is None or cls.layout not in self.methods:
-            return None
-        method = self.methods[cls.layout].get(name)
+        kind = cls.layout or cls.data.get("kind")
+        method = self.methods.get(kind, {}).get(name)
         if method is None:
             return None
         if name in CLASS_LEVEL:
             if name == "fromkeys":
                 return Native(name, lambda args, kwargs: method(self, None, args, kwargs), raw=True)
-            made = getattr(cls.layout, name)
+            made = getattr(kind, name)
             return Native(name, lambda args, kwargs: made(*args, **kwargs))
         return Native(
             f"{cls.name}.{name}",

@@ -151,6 +151,10 @@ class Lowering:
         self.file = file
         self.postponed = False
 
+    def place(self, node: ast.stmt) -> tuple[str, int] | None:
+        """Where a statement stands; stand-ins stand nowhere, so that their callers are named."""
+        return (self.file, node.lineno) if self.file else None
+
     def function(self, node: Any, scope: Scope) -> Run:
         """A closure that makes the function object for a definition or lambda."""
         code = Code(self, node, scope)

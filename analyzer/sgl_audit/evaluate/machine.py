@@ -99,8 +99,10 @@ class Machine(Objects, Branching, Text, Managers):
         cls = self.exceptions.get(kind) or self.exceptions["Exception"]
         item = Instance(cls)
         item.d["args"] = tuple(args)
-        if len(args) > 1 and self.exceptions["OSError"] in cls.mro:
+        if self.exceptions["OSError"] in cls.mro:
             fill_os_error([item, *args], {})
+        elif self.exceptions["ImportError"] in cls.mro:
+            item.d.update({"name": None, "path": None, "msg": args[0] if args else None})
         return item
 
     def convert(self, error: BaseException) -> Raised:
@@ -118,6 +120,9 @@ class Machine(Objects, Branching, Text, Managers):
             return Raised(item, place)
         if isinstance(item, Unknown):
             raise Undecidable(f"raises {item.name}: {item.reason}", place)
+        if not isinstance(item, Opaque):
+            text = "exceptions must derive from BaseException"
+            return self.error("TypeError", text, place=place)
         raised = self.error("Exception", short(item), place=place)
         raised.value.d["external"] = short(item)
         return raised

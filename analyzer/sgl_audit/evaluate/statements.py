@@ -102,7 +102,7 @@ def lower_statement(lowering: Lowering, node: ast.stmt, scope: Scope) -> Run | N
 
 def placed(lowering: Lowering, node: ast.stmt, action: Callable[[Frame], Value]) -> Run:
     """A simple statement that tells the exceptions passing through it where they come from."""
-    place = (lowering.file, node.lineno)
+    place = lowering.place(node)
 
     def run(f: Frame) -> Value:
         try:
@@ -125,7 +125,7 @@ def _expression(lowering: Lowering, node: ast.Expr, scope: Scope) -> Run | None:
     value = silent_call(lowering, node.value, scope) or lower_expression(
         lowering, node.value, scope
     )
-    place = (lowering.file, node.lineno)
+    place = lowering.place(node)
 
     def run(f: Frame) -> Value:
         try:
@@ -185,7 +185,7 @@ def embedded(node: ast.expr) -> list[ast.expr]:
 def _assign(lowering: Lowering, node: ast.Assign, scope: Scope) -> Run:
     value = lower_expression(lowering, node.value, scope)
     stores = [lowering.assign(target, scope) for target in node.targets]
-    place = (lowering.file, node.lineno)
+    place = lowering.place(node)
     if len(stores) == 1:
         (store,) = stores
 
@@ -272,7 +272,7 @@ def _return(lowering: Lowering, node: ast.Return, scope: Scope) -> Run:
         nothing = Return(None)
         return lambda f: nothing
     value = lower_expression(lowering, node.value, scope)
-    place = (lowering.file, node.lineno)
+    place = lowering.place(node)
 
     def run(f: Frame) -> Value:
         try:
@@ -294,7 +294,7 @@ def _if(lowering: Lowering, node: ast.If, scope: Scope) -> Run:
     test = lower_expression(lowering, node.test, scope)
     then = lower_block(lowering, node.body, scope)
     other = lower_block(lowering, node.orelse, scope) if node.orelse else None
-    place = (lowering.file, node.lineno)
+    place = lowering.place(node)
 
     def run(f: Frame) -> Value:
         try:
@@ -477,7 +477,7 @@ def _raise(lowering: Lowering, node: ast.Raise, scope: Scope) -> Run:
     machine = lowering.machine
     value = lower_expression(lowering, node.exc, scope) if node.exc else None
     cause = lower_expression(lowering, node.cause, scope) if node.cause else None
-    place = (lowering.file, node.lineno)
+    place = lowering.place(node)
 
     def run(f: Frame) -> Value:
         if value is None:

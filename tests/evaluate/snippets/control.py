@@ -753,10 +753,4 @@ def case_import_error():
         except ImportError as error:
             return type(error).__name__, str(error), error.name
 
-    def name():
-        try:
-            from os import nothing_like_it  # noqa: F401
-        except ImportError as error:
-            return type(error).__name__
-
-    return run(), name()
+    return run()

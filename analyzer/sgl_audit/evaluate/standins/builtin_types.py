@@ -39,6 +39,7 @@ def make_types(machine: Machine) -> dict[type, Class]:
         made[kind] = Class(kind.__name__, (root,), {}, layout=kind)
     for kind in OTHERS:
         made[kind] = Class(kind.__name__, (root,), {})
+        made[kind].data["kind"] = kind
     made[bool] = Class("bool", (made[int],), {})
     made[type] = Class("type", (root,), {})
     made[type(None)] = Class("NoneType", (root,), {})

@@ -189,6 +189,9 @@ def to_dict(machine: Machine, args: list[Value], kwargs: dict[str, Value]) -> Va
 def _add_pairs(machine: Machine, result: dict[Value, Value], pairs: Value) -> None:
     for index, pair in enumerate(machine.iterate(pairs)):
         if not isinstance(pair, Unknown):
+            if not machine.is_iterable(pair):
+                text = f"cannot convert dictionary update sequence element #{index} to a sequence"
+                raise machine.error("TypeError", text)
             items = list(machine.iterate(pair))
             if len(items) != 2:
                 text = f"dictionary update sequence element #{index} has length {len(items)}; "

@@ -172,7 +172,7 @@ class Files:
     def missing(self, path: str) -> Any:
         """The exception for a file that is not there."""
         return self.standins.machine.error(
-            "FileNotFoundError", 2, f"No such file or directory: {path!r}"
+            "FileNotFoundError", 2, "No such file or directory", path
         )
 
     def read(self, path: Value) -> bytes:

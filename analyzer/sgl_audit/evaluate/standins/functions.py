@@ -563,11 +563,11 @@ def hash_of(machine: Machine, value: Value) -> Value:
         hash(value)
     except TypeError as error:
         raise machine.convert(error) from None
-    return (
-        hash(value)
-        if isinstance(value, int)
-        else int.from_bytes(repr(freeze(value)).encode()[-7:], "big")
-    )
+    if isinstance(value, (int, float, Instance)):
+        return hash(value)
+    if isinstance(value, tuple):
+        return hash(tuple(hash_of(machine, item) for item in value))
+    return int.from_bytes(repr(freeze(value)).encode()[-7:], "big")
 
 
 def variables(machine: Machine, value: Value = MISSING) -> Value:

@@ -78,6 +78,8 @@ def _join(machine: Machine, owner: str, args: list[Value], kwargs: dict[str, Val
         raise machine.error("TypeError", text)
     if isinstance(args[0], Cases):
         return machine.fork_case(args[0], lambda case: _join(machine, owner, [case], kwargs))
+    if not machine.is_iterable(args[0]):
+        raise machine.error("TypeError", "can only join an iterable")
     items = list(machine.iterate_counted(args[0]))
     parts: list[Value] = []
     for index, item in enumerate(items):
