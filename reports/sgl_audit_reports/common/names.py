@@ -75,7 +75,7 @@ def source_heading(info: SourceInfo) -> str:
     kind = _KIND[info.kind]
     commit = f", commit {info.commit[:12]}" if info.commit else ""
     plain = {f"{info.package}=={version}", f"{info.package} {version}", ""}
-    label = "" if info.label in plain else f" {info.label}"
+    label = "" if info.label in plain or info.label in kind else f" {info.label}"
     return visible(f"{name} ({kind}{label}{commit})")
 
 

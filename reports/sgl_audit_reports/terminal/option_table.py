@@ -43,12 +43,19 @@ def _single(rows: Sequence[OptionRow], capability: str, wide: bool) -> Renderabl
     table = plain_table(("option", "default", f"becomes on {capability}", "verdict"), ())
     table.columns[0].min_width = min(_NAME, max(len(row.option) for row in rows))
     table.columns[1].min_width = min(_NAME, max(len(row.default) for row in rows))
-    for row in rows:
-        cell = row.cells[0]
-        verdict = line(((wide and cell.title) or cell.verdict, _style(cell)))
-        verdict.append(_notes(cell))
-        table.add_row(text(row.option), text(row.default), text(cell.becomes), verdict)
+    verdicts = [_verdict(row.cells[0], wide) for row in rows]
+    if not wide:
+        # The numbers that lead to the findings must not be cut; what it becomes can wrap.
+        table.columns[3].min_width = max(len(verdict) for verdict in verdicts)
+    for row, verdict in zip(rows, verdicts, strict=True):
+        table.add_row(text(row.option), text(row.default), text(row.cells[0].becomes), verdict)
     return table
+
+
+def _verdict(cell: OptionCell, wide: bool) -> Text:
+    verdict = line(((wide and cell.title) or cell.verdict, _style(cell)))
+    verdict.append(_notes(cell))
+    return verdict
 
 
 def _several(rows: Sequence[OptionRow], capabilities: Sequence[str]) -> Table:
