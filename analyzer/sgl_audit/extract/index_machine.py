@@ -163,7 +163,7 @@ class MachineIndexer:
             tuple(machine.capability.name for machine in self._machines),
             {path: names for path, names in sorted(exports.items()) if names},
             {scope.path: inner for scope in scopes if (inner := self._imports(scope))},
-            {scope.path: inner for scope in scopes if (inner := self._stars(scope))},
+            {scope.path: names for scope in scopes if (names := self._stars(scope))},
             self._agreed(attributes),
             self.world.variables,
             self.world.paths,
