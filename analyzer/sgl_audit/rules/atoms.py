@@ -6,9 +6,10 @@ import ast
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from sgl_audit.model.facts import Facts, Scalar
+from sgl_audit.model.facts import Scalar
 from sgl_audit.model.guard import Atom
 from sgl_audit.rules.base import RuleContext
+from sgl_audit.rules.lists import local_lists
 
 Values = frozenset[Scalar]
 # How a function that is registered for architectures says so in a guard.
@@ -45,10 +46,9 @@ def vocabulary(context: RuleContext) -> Vocabulary:
 
 
 def _vocabulary(context: RuleContext) -> Vocabulary:
-    facts = context.facts
     predicates: dict[str, dict[str, Values]] = {}
     members: dict[str, Scalar] = {}
-    for enum in facts.enums:
+    for enum in context.facts.enums:
         for member in enum.members:
             value = member.value
             if isinstance(value, (list, dict)):
@@ -57,7 +57,7 @@ def _vocabulary(context: RuleContext) -> Vocabulary:
             name = f"is_{member.name.lower()}"
             if name in enum.predicates:
                 predicates.setdefault(name, {})[plain(enum.name)] = frozenset({value})
-    return Vocabulary(predicates, members, _collections(facts))
+    return Vocabulary(predicates, members, _collections(context))
 
 
 def plain(name: str) -> str:
@@ -75,8 +75,9 @@ def asked_by(words: Vocabulary, predicate: str, option: str = "") -> Values | No
     return every.pop() if len(every) == 1 else None
 
 
-def _collections(facts: Facts) -> dict[str, Values]:
-    return {item.name: frozenset(item.values) for item in facts.choice_lists}
+def _collections(context: RuleContext) -> dict[str, Values]:
+    found = local_lists(context)
+    return {**found, **{item.name: frozenset(item.values) for item in context.facts.choice_lists}}
 
 
 def question_of(atom: Atom, words: Vocabulary) -> Question | None:

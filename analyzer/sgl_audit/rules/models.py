@@ -10,7 +10,7 @@ from sgl_audit.rules.base import RuleContext
 from sgl_audit.rules.reach import FROM_MODEL, Reach, reach_of_one
 from sgl_audit.rules.ways import Literal
 
-_ARCHITECTURE = re.compile(rf"\b(?:model_arch|architectures?|arch)\b|^{THE_MODEL_IS}")
+ARCHITECTURE = re.compile(rf"\b(?:model_arch|architectures?|arch)\b|^{THE_MODEL_IS}")
 _WORD = re.compile(r"[a-z0-9]+")
 
 
@@ -54,7 +54,7 @@ def _denied(context: RuleContext, asking: Iterable[Literal], other: Iterable[Lit
 
 def _architectures(literals: Iterable[Literal]) -> bool:
     """Whether models are singled out by architecture."""
-    return any(_ARCHITECTURE.search(atom.text) for atom, _ in literals)
+    return any(ARCHITECTURE.search(atom.text) for atom, _ in literals)
 
 
 def _values(context: RuleContext, literals: Iterable[Literal]) -> set[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sgl_audit.model.facts import Option
+from sgl_audit.model.facts import Option, Scalar
 from sgl_audit.rules.base import RuleContext
+from sgl_audit.rules.lists import local_lists
 
 UNDECIDED = ("auto", None)
 
@@ -16,7 +17,10 @@ def options_by_name(context: RuleContext) -> dict[str, Option]:
 
 
 def _options_by_name(context: RuleContext) -> dict[str, Option]:
-    lists = {item.name: item.values for item in context.facts.choice_lists}
+    lists: dict[str, tuple[Scalar, ...]] = {
+        name: tuple(sorted(map(str, v))) for name, v in local_lists(context).items()
+    }
+    lists |= {item.name: item.values for item in context.facts.choice_lists}
     return {
         option.name: option
         if option.choices is not None

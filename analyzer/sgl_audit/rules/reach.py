@@ -52,8 +52,23 @@ def reach_of(context: RuleContext, literals: Iterable[Literal]) -> Reach:
 
 def reach_of_one(context: RuleContext, atom: Atom, wanted: bool) -> Reach:
     """What it takes for one test to come out as it must."""
+    known = context.once(_known)
+    key = (atom.text, atom.kind, atom.options, wanted)
+    if key not in known:
+        known[key] = _of_one(context, atom, wanted)
+    return known[key]
+
+
+def _known(context: RuleContext) -> dict[tuple[str, AtomKind, tuple[str, ...], bool], Reach]:
+    return {}
+
+
+def _of_one(context: RuleContext, atom: Atom, wanted: bool) -> Reach:
     if atom.kind is AtomKind.ENVIRONMENT:
-        return Reach.DEFAULT if _variable_holds(context, atom) is wanted else Reach.FLAG
+        holds = _variable_holds(context, atom)
+        if holds is None:
+            return Reach.OPEN
+        return Reach.DEFAULT if holds is wanted else Reach.FLAG
     if _DATA.search(atom.text):
         return Reach.DEFAULT
     if atom.kind is AtomKind.MODEL:
@@ -127,12 +142,11 @@ def _holds_by_default(context: RuleContext, atom: Atom, default: JsonValue) -> b
 
 
 def _variable_holds(context: RuleContext, atom: Atom) -> bool | None:
-    """Whether a test of a variable holds with nothing set."""
+    """Whether a test of a variable holds with nothing set; None where it names none itself."""
     name = _VARIABLE.search(atom.text)
-    known = context.once(_variables)
-    if name is None or name.group() not in known or "==" in atom.text:
+    if name is None or "==" in atom.text:
         return None
-    default = known[name.group()]
+    default = context.once(_variables).get(name.group())
     return (default or "").strip("'\"").lower() not in ("", "0", "false", "none")
 
 

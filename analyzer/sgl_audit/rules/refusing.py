@@ -14,7 +14,7 @@ from sgl_audit.rules.models import specific
 from sgl_audit.rules.options import options_by_name
 from sgl_audit.rules.reach import Reach, reach_of
 from sgl_audit.rules.registered import registered
-from sgl_audit.rules.ways import Way, demands, subject_of, ways
+from sgl_audit.rules.ways import Demand, Way, demands, subject_of, ways
 
 _ADVICE = re.compile(r"(--[a-z][a-z0-9-]*)[ =]([a-z][a-z0-9_]*)")
 
@@ -27,17 +27,14 @@ class Refusal:
         value: the value it refuses where it stands in the function registered for that value;
             None where its own condition says which values.
         guard: the rejection's, with what the layer it stands in rests on.
+        by_machine: whether it asks what the machine can do.
     """
 
     rejection: Rejection
     option: Option
     guard: Guard
+    by_machine: bool
     value: str | None = None
-
-    @property
-    def by_machine(self) -> bool:
-        """Whether it asks what the machine can do."""
-        return any(atom.kind is AtomKind.GATE for atom in atoms(self.guard))
 
 
 def refusals(context: RuleContext) -> tuple[Refusal, ...]:
@@ -54,10 +51,11 @@ def _refusals(context: RuleContext) -> tuple[Refusal, ...]:
             continue
         name = names.get((rejection.place.file, rejection.function))
         guard = all_of(rejection.guard, _of_class(rejection))
+        asks = any(atom.kind is AtomKind.GATE for atom in atoms(guard))
         if name is not None:
-            found.append(Refusal(rejection, options[name.option], guard, name.value))
+            found.append(Refusal(rejection, options[name.option], guard, asks, name.value))
         found += [
-            Refusal(rejection, options[option], guard)
+            Refusal(rejection, options[option], guard, asks)
             for option in rejection.options
             if (name is None or option != name.option) and options[option].choices
         ]
@@ -86,11 +84,25 @@ def _refusing(context: RuleContext, refusal: Refusal, value: str, capability: st
         return list(every) if refusal.value == value else []
     found: list[Way] = []
     for way in every:
-        demand = demands(way.literals, words).get(refusal.option.name)
-        if demand is not None and demand.admits(value):
-            rest = [lit for lit in way.literals if subject_of(lit, words) != refusal.option.name]
+        asked = demands(way.literals, words)
+        names = {subject for subject in asked if _stands_for(context, subject, asked, refusal)}
+        if names and all(asked[name].admits(value) for name in names):
+            rest = [lit for lit in way.literals if subject_of(lit, words) not in names]
             found.append(replace(way, literals=tuple(rest)))
     return found
+
+
+def _stands_for(
+    context: RuleContext, subject: str, asked: dict[str, Demand], refusal: Refusal
+) -> bool:
+    """Whether a subject is the option, or a local name that is compared with its choices."""
+    if subject == refusal.option.name:
+        return True
+    if subject in options_by_name(context) or not subject.isidentifier():
+        return False
+    demand = asked[subject]
+    values = (demand.allowed or frozenset()) | demand.excluded
+    return values <= set(refusal.option.choices or ())
 
 
 def _of_class(rejection: Rejection) -> Guard:
@@ -102,6 +114,18 @@ def _of_class(rejection: Rejection) -> Guard:
 
 def refused(context: RuleContext, option: Option, value: str, capability: str) -> bool:
     """Whether something refuses a value on a capability, for what it is and for any model."""
+    known = context.once(_refused_memory)
+    key = (option.name, value, capability)
+    if key not in known:
+        known[key] = _refused(context, option, value, capability)
+    return known[key]
+
+
+def _refused_memory(context: RuleContext) -> dict[tuple[str, str, str], bool]:
+    return {}
+
+
+def _refused(context: RuleContext, option: Option, value: str, capability: str) -> bool:
     for refusal in refusals(context):
         if refusal.option.name != option.name or not refusal.by_machine:
             continue

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sgl_audit.extract.gates import GateSite
 from sgl_audit.model.facts import Decision, GateForm
-from sgl_audit.model.guard import Atom, text_of
+from sgl_audit.model.guard import Atom, AtomKind, atoms, text_of
 from sgl_audit.model.report import Finding, Severity
 from sgl_audit.model.source import Place
 from sgl_audit.rules.base import Rule, RuleContext
@@ -187,11 +187,8 @@ def _bound_in(context: RuleContext, site: GateSite) -> tuple[Place, str]:
 
 
 def _checked(context: RuleContext, site: GateSite) -> bool:
-    """Whether another test of the machine stands in the same file, that may say more."""
-    return any(
-        other.gate.place.file == site.gate.place.file
-        and other.gate.place != site.gate.place
-        and not other.gate.name.endswith("get_min_capability")
-        and nvidia(n for n, v in other.gate.holds if v) < nvidia(context.capabilities)
-        for other in context.extraction.sites
-    )
+    """Whether something in the same file asks for the capability too, and may say more."""
+    file = site.gate.place.file
+    guards = [item.guard for item in context.facts.decisions if item.place.file == file]
+    guards += [item.guard for item in context.facts.rejections if item.place.file == file]
+    return any(atom.kind is AtomKind.GATE for guard in guards for atom in atoms(guard))

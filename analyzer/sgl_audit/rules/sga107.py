@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sgl_audit.model.facts import BackendEnum, Decision, Option
+from sgl_audit.model.facts import BackendEnum, Decision, DecisionKind, Option
+from sgl_audit.model.guard import atoms
 from sgl_audit.model.report import Finding, Severity
 from sgl_audit.model.source import Place
-from sgl_audit.rules.atoms import plain
+from sgl_audit.rules.atoms import plain, question_of, vocabulary
 from sgl_audit.rules.base import Rule, RuleContext
 from sgl_audit.rules.choosing import in_server
 from sgl_audit.rules.findings import finding, link
@@ -81,8 +82,9 @@ class ChoiceAndMember(Rule):
             if len(values.keys() & set(choices)) * 2 < len(choices):
                 continue
             for choice in choices:
-                # What stands for "not decided" is replaced before the enum is made.
-                if choice not in values and choice not in UNDECIDED and not enum.has_missing:
+                # What stands for "not decided" or for another value is replaced before.
+                known = choice in values or choice in UNDECIDED or enum.has_missing
+                if not known and not _translated(context, option, choice):
                     yield self._no_member(context, option, enum, choice)
             for value, member in values.items():
                 if value not in choices and member.alias_of is None:
@@ -146,6 +148,18 @@ def enums_of_options(context: RuleContext) -> list[tuple[Option, BackendEnum]]:
     ]
 
 
+def _translated(context: RuleContext, option: Option, choice: str) -> bool:
+    """Whether some place that sets an option asks for the choice: it is an alias of something."""
+    words = vocabulary(context)
+    return any(
+        choice in question.values and question.inside and question.subject == option.name
+        for item in context.facts.decisions
+        if item.kind in (DecisionKind.ASSIGNMENT, DecisionKind.DECLARED)
+        for atom in atoms(item.guard)
+        if (question := question_of(atom, words)) is not None
+    )
+
+
 def setters_of(context: RuleContext, option: str, value: str) -> list[Decision]:
     """The places that set an option, or a local value of the same enum, to a value."""
     return [
@@ -153,5 +167,5 @@ def setters_of(context: RuleContext, option: str, value: str) -> list[Decision]:
         for item in context.facts.decisions
         if item.literal == value
         and item.option in (option, "backend", "runner_backend")
-        and item.kind.value != "dispatch"
+        and item.kind is not DecisionKind.DISPATCH
     ]

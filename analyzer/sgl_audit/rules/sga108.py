@@ -6,17 +6,19 @@ from collections.abc import Iterator
 
 from sgl_audit.model.guard import text_of
 from sgl_audit.model.report import Finding, Severity
+from sgl_audit.rules.allowlists import listed_by, other_tests
 from sgl_audit.rules.atoms import vocabulary
 from sgl_audit.rules.base import Rule, RuleContext
 from sgl_audit.rules.choosing import Selection, selections
+from sgl_audit.rules.families import nvidia
 from sgl_audit.rules.findings import finding, link
 from sgl_audit.rules.models import specific
 from sgl_audit.rules.options import flag_of
 from sgl_audit.rules.ordering import comes_first
 from sgl_audit.rules.reach import FROM_MODEL, Reach, reach_of
-from sgl_audit.rules.refusing import Refusal, refusals, refusing_ways, ways_out
-from sgl_audit.rules.ways import Literal, Way, demands, possible, subject_of, ways
-from sgl_audit.rules.wording import conditions, one_of, shortened
+from sgl_audit.rules.refusing import Refusal, refusals, refused, refusing_ways, ways_out
+from sgl_audit.rules.ways import Literal, Way, possible, subject_of, ways
+from sgl_audit.rules.wording import conditions, one_of, several, shortened
 
 _ARGS = """
 ATTENTION_CHOICES = ["triton", "flashinfer", "fa3"]
@@ -81,8 +83,10 @@ class AllowListWithoutDefault(Rule):
         for refusal in refusals(context):
             if refusal.by_machine or refusal.option.name in FROM_MODEL:
                 continue
-            if not _is_list(context, refusal):
+            listed = listed_by(context, refusal)
+            if not listed:
                 continue
+            yield from self._narrow(context, refusal, listed)
             for selection in selections(context):
                 same = selection.option.name == refusal.option.name
                 if same and comes_first(context, selection, refusal):
@@ -94,13 +98,46 @@ class AllowListWithoutDefault(Rule):
                     if met:
                         yield self._report(context, selection, refusal, met)
 
+    def _narrow(
+        self, context: RuleContext, refusal: Refusal, listed: list[str]
+    ) -> Iterator[Finding]:
+        """Report lists of which a capability leaves one value or none."""
+        option, rejection = refusal.option, refusal.rejection
+        rest = other_tests(context, refusal, context.capabilities[0])
+        if reach_of(context, rest) > Reach.MODEL or not option.name.endswith("backend"):
+            return
+        left = {
+            capability: [v for v in listed if not refused(context, option, v, capability)]
+            for capability in nvidia(context.capabilities)
+        }
+        groups: dict[str, list[str]] = {}
+        for capability, values in left.items():
+            if len(values) < 2 and len(listed) - len(values) > 1:
+                groups.setdefault("".join(values), []).append(capability)
+        for usable, names in groups.items():
+            yield finding(
+                self,
+                capabilities=names,
+                place=rejection.place,
+                function=rejection.function,
+                line=rejection.excerpt + usable,
+                option=option.name,
+                value=usable or None,
+                message=f"of the allowed {several(listed, 9)} other refusals leave "
+                f"{usable or 'none'} on these capabilities",
+                when=conditions(rest),
+                remedy=flag_of(option, usable) if usable else "",
+                chain=(link(context, f"refused when {text_of(rejection.guard)}", rejection.place),),
+                severity=Severity.NOTE if usable else Severity.WARNING,
+            )
+
     def _report(
         self, context: RuleContext, selection: Selection, refusal: Refusal, met: dict[str, Way]
     ) -> Finding:
         option, rejection = selection.option, refusal.rejection
         capability, way = next(iter(met.items()))
         out, flag = ways_out(context, refusal, capability), flag_of(option)
-        asked = reach_of(context, way.literals) is Reach.FLAG
+        asked = reach_of(context, way.literals) > Reach.MODEL
         return finding(
             self,
             capabilities=met,
@@ -123,18 +160,6 @@ class AllowListWithoutDefault(Rule):
             ),
             severity=Severity.NOTE if asked else Severity.WARNING,
         )
-
-
-def _is_list(context: RuleContext, refusal: Refusal) -> bool:
-    """Whether a refusal is of everything that is not one of several values."""
-    words = vocabulary(context)
-    for capability in context.capabilities[:1]:
-        for way in ways(context, refusal.guard, capability):
-            demand = demands(way.literals, words).get(refusal.option.name)
-            if demand is None or demand.allowed is not None:
-                return False
-            return sum(isinstance(value, str) for value in demand.excluded) > 1
-    return False
 
 
 def _meet(

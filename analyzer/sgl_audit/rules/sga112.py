@@ -53,9 +53,8 @@ class MissingPair(Rule):
     """What the command line or a sibling admits has no entry in a registry or chain.
 
     *What it does*
-        Compares the choices of an option with the names its registry is filled with and with
-        chains of comparisons that end in `raise`; and compares chains of checkpoint schemes
-        (`_is_...`) with their siblings in one folder.
+        Compares the choices of an option with what its registry is filled with and with chains
+        that end in `raise`; and chains of checkpoint schemes (`_is_...`) with their siblings.
 
     *Why it is bad*
         The value is accepted and then refused while the model is built, with a message about
@@ -65,7 +64,7 @@ class MissingPair(Rule):
         Registries filled in loops are not seen. A chain may lack a pair that makes no sense.
 
     *What to do instead*
-        Pass another value; for a checkpoint scheme take another release.
+        Pass another value, or take another release.
 
     *Seen in*
         NVFP4 experts in compressed-tensors checkpoints with 0.5.4 (sgl-project/sglang#13639).
@@ -161,6 +160,7 @@ class MissingPair(Rule):
                 link(context, f"the choices of {option.name}", option.place),
                 link(context, f"{rejection.function} ends here", rejection.place),
             ),
+            severity=Severity.NOTE,
         )
 
     def _schemes(self, context: RuleContext, chain: Chain) -> Iterator[Finding]:

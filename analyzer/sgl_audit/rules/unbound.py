@@ -10,6 +10,7 @@ from sgl_audit.model.source import Place
 from sgl_audit.rules.base import RuleContext
 from sgl_audit.rules.callers import CallSite, call_sites, entry_guard
 from sgl_audit.rules.reach import Reach, reach_of
+from sgl_audit.rules.shortcuts import asked_before
 from sgl_audit.rules.ways import Literal, ways
 
 
@@ -46,6 +47,7 @@ def use_of(
     missing: list[str],
 ) -> Use | None:
     """The call by which a function reads the name where it is not bound, the plainest one."""
+    guard = all_of(guard, asked_before(context, place))
     if not _reaches(context, guard, missing, name.name):
         return None
     best: Use | None = None

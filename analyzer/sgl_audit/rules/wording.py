@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sgl_audit.model.guard import AtomKind
+from sgl_audit.rules.models import ARCHITECTURE
 from sgl_audit.rules.ways import Literal
 
 _SHOWN = 3
@@ -24,12 +25,25 @@ def several(names: Iterable[str], shown: int = 4) -> str:
 
 
 def conditions(literals: Iterable[Literal], shown: int = _SHOWN) -> str:
-    """What must hold besides the capability, in few words; model facts first."""
-    order = sorted(literals, key=lambda item: item[0].kind is not AtomKind.MODEL)
+    """What must hold besides the capability, in few words: what singles models out comes first."""
+    order = sorted(literals, key=_weight)
+    # Of a chain of `elif` over architectures only the arm itself says something.
+    if any(_architecture(item) and item[1] for item in order):
+        order = [item for item in order if item[1] or not _architecture(item)]
     texts = [written(item) for item in order]
     rest = len(texts) - shown
     text = " and ".join(texts[:shown])
     return f"{text} and {rest} more conditions" if rest > 0 else text
+
+
+def _weight(literal: Literal) -> tuple[bool, bool]:
+    atom, wanted = literal
+    positive = wanted is not atom.text.endswith(" is None")
+    return (atom.kind is not AtomKind.MODEL or not positive, not positive)
+
+
+def _architecture(literal: Literal) -> bool:
+    return bool(ARCHITECTURE.search(literal[0].text))
 
 
 def written(literal: Literal) -> str:
