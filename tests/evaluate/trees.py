@@ -75,7 +75,9 @@ def plain(value: Any) -> Any:
     """A value of the interpreter or of CPython as tagged plain data: `True` is not `1`."""
     if isinstance(value, Unknown):
         return ("unknown", value.name, value.reason)
-    if is_instance(value) or isinstance(value, (Class, Function)):
+    if is_instance(value):
+        return ("not plain", value.cls.name)
+    if isinstance(value, (Class, Function)):
         return ("not plain", repr(value))
     kind = type(value)
     if kind is dict:

@@ -252,7 +252,7 @@ class Branching:
         then: Callable[[], Any],
         other: Callable[[], Any],
         f: Frame,
-        place: tuple[str, int],
+        place: tuple[str, int] | None,
     ) -> Any:
         """Run both arms of an `if` and join; gives the signal of the statement."""
         atom = self.question(truth)

@@ -100,20 +100,27 @@ def _fill_defaults(
 
 
 def _missing(machine: Machine, function: Function, names: list[str], kind: str) -> Raised:
+    return machine.error("TypeError", missing_text(f"{function.qualname}()", names, kind))
+
+
+def missing_text(callee: str, names: list[str], kind: str = "positional") -> str:
+    """CPython's words for arguments that were not given."""
     shown = [repr(name) for name in names]
-    listed = " and ".join(shown)
-    if len(shown) > 2:
-        listed = ", ".join(shown[:-1]) + f", and {shown[-1]}"
+    last = f", and {shown.pop()}" if len(shown) > 2 else ""
+    listed = ", ".join(shown) + last if last else " and ".join(shown)
     plural = "s" if len(names) > 1 else ""
-    return machine.error(
-        "TypeError",
-        f"{function.qualname}() missing {len(names)} required {kind} argument{plural}: {listed}",
-    )
+    return f"{callee} missing {len(names)} required {kind} argument{plural}: {listed}"
 
 
 def _too_many(machine: Machine, function: Function, count: int, keyword_only: int) -> Raised:
     most = len(function.code.positional)
     optional = len(function.defaults)
+    text = too_many_text(f"{function.qualname}()", most, optional, count, keyword_only)
+    return machine.error("TypeError", text)
+
+
+def too_many_text(callee: str, most: int, optional: int, count: int, keyword_only: int = 0) -> str:
+    """CPython's words for positional arguments too many."""
     takes = f"from {most - optional} to {most}" if optional else str(most)
     plural = "s" if optional or most != 1 else ""
     given = str(count)
@@ -121,7 +128,4 @@ def _too_many(machine: Machine, function: Function, count: int, keyword_only: in
         given += f" positional argument{'s' if count != 1 else ''} (and {keyword_only} "
         given += f"keyword-only argument{'s' if keyword_only != 1 else ''})"
     verb = "was" if count == 1 and not keyword_only else "were"
-    return machine.error(
-        "TypeError",
-        f"{function.qualname}() takes {takes} positional argument{plural} but {given} {verb} given",
-    )
+    return f"{callee} takes {takes} positional argument{plural} but {given} {verb} given"

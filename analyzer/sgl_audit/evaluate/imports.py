@@ -313,7 +313,7 @@ class Imports:
 
     def union_type(self, a: Value, b: Value) -> Value:
         """`X | Y` of types."""
-        return self.standins.typing.union([a, b])
+        return self.standins.typing.either([a, b])
 
 
 def stdlib_module(name: str) -> bool:

@@ -336,7 +336,7 @@ class Items:
 
     def native_method_of_class(self, cls: Class, name: str) -> Value:
         """`str.lower` and the like, unbound."""
-        kind = cls.layout or cls.data.get("kind")
+        kind: Any = cls.layout or cls.data.get("kind")
         method = self.methods.get(kind, {}).get(name)
         if method is None:
             return None

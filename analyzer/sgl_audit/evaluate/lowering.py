@@ -97,20 +97,23 @@ class Code:
         """The scope in which the function is defined."""
         return self._scope
 
-    def shown_annotations(self, function: Function) -> dict[str, Value]:
-        """`function.__annotations__`."""
+    def notes_of(self, function: Function) -> dict[str, Annotation]:
+        """The annotations of parameters and return value, not evaluated yet."""
         if isinstance(self._node, ast.Lambda):
             return {}
         frame = function.env
         if self._scope.kind == "class":
             frame = {GLOBALS: function.globals, PARENT: function.env}
-        notes = [*self.annotations]
+        given = self._node.args
+        listed = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg]
+        notes = [(a.arg, a.annotation) for a in listed if a is not None and a.annotation]
         if self._node.returns is not None:
             notes.append(("return", self._node.returns))
-        return {
-            name: self._lowering.annotation(node, self._scope, frame).shown()
-            for name, node in notes
-        }
+        return {name: self._lowering.annotation(node, self._scope, frame) for name, node in notes}
+
+    def shown_annotations(self, function: Function) -> dict[str, Value]:
+        """`function.__annotations__`."""
+        return {name: note.shown() for name, note in self.notes_of(function).items()}
 
     @property
     def doc(self) -> str | None:

@@ -368,7 +368,9 @@ class Machine(Objects, Branching, Text, Managers):
             item = self.call(maker, [cls, *args], kwargs)
             if not is_instance(item) or cls not in item.cls.mro:
                 return item
-            if isinstance(maker, Native) and not isinstance(init, Function) and not maker.d:
+            if isinstance(maker, Native) and (
+                maker.d.get("done") or not (maker.d or isinstance(init, Function))
+            ):
                 return item
         if init is MISSING:
             if (args or kwargs) and self.takes_no_arguments(cls):

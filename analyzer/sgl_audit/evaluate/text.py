@@ -41,6 +41,12 @@ def check_width(spec: str) -> None:
         raise Undecidable("a text too long to build")
 
 
+def is_foreign(value: Value) -> bool:
+    """Whether a value is an object of a standard class that is used for real (a version, ...)."""
+    module = type(value).__module__
+    return module != "builtins" and not module.startswith("sgl_audit")
+
+
 class Text:
     """Text of values. Sets are written sorted: their order in Python means nothing."""
 
@@ -68,6 +74,8 @@ class Text:
             if hook is not MISSING and hook is not None:
                 return self.call(self.bind(hook, value, value.cls), [], {})
             return self.default_text(value)
+        if is_foreign(value):
+            return str(value)
         return self.as_repr(value)
 
     def default_text(self, value: Value) -> Any:
@@ -222,6 +230,14 @@ class Text:
             if hook is not MISSING:
                 return self.call(self.bind(hook, value, value.cls), [spec], {})
         return self.default_format(value, spec)
+
+    def default_payload_format(self, value: Value, spec: str) -> Any:
+        """`format` by the built-in type underneath, whatever `__str__` the class has."""
+        kind = next(kind for kind in (str, int, float) if isinstance(value, kind))
+        try:
+            return kind.__format__(value, spec)
+        except Exception as error:
+            raise self.convert(error) from None
 
     def default_format(self, value: Value, spec: str) -> Any:
         """What `object.__format__` or the `__format__` of the type underneath gives."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from sgl_audit.evaluate.standins import records
 from sgl_audit.evaluate.values import (
     MISSING,
     Bound,
@@ -269,6 +270,7 @@ class Argparse:
         self.namespace.ns["__init__"] = Native(
             "Namespace", lambda a, k: a[0].d.update(k), raw=True, method=True
         )
+        records.fill_bag(machine, self.namespace, "Namespace")
         self.namespace.ns["__contains__"] = Native(
             "__contains__", lambda a, k: a[1] in a[0].d, raw=True, method=True
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sgl_audit.evaluate.calling import missing_text, too_many_text
 from sgl_audit.evaluate.classes import new_instance
 from sgl_audit.evaluate.standins.written import COLLECTIONS, MIXINS, run_written
 from sgl_audit.evaluate.streams import Stream
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from sgl_audit.evaluate.standins import Standins
 
 LISTED = (list, tuple, str, bytes, dict, set, frozenset, range)
-VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 # Name -> the built-in types it counts as its own, and the methods that make others so.
 ABSTRACT: dict[str, tuple[tuple[type, ...], tuple[str, ...]]] = {
     "Iterable": ((*LISTED, *VIEWS, Stream), ("__iter__",)),
@@ -163,9 +164,7 @@ def _default_dict(machine: Machine) -> Class:
     return default
 
 
-def named_tuple(
-    standins: Standins, name: str, fields: Value, options: dict[str, Value]
-) -> Class:
+def named_tuple(standins: Standins, name: str, fields: Value, options: dict[str, Value]) -> Class:
     """`collections.namedtuple`."""
     listed = fields.replace(",", " ").split() if isinstance(fields, str) else list(fields)
     defaults = list(options.get("defaults") or ())
@@ -200,21 +199,22 @@ def fill_tuple(
 ) -> None:
     """Give a class the constructor, fields and methods of a named tuple."""
     machine = standins.machine
+    callee = f"{cls.name}.__new__()"
 
     def construct(args: list[Value], kwargs: dict[str, Value]) -> Value:
         owner, given = args[0], args[1:]
         if len(given) > len(names):
-            text = f"{cls.name}.__new__() takes {len(names) + 1} positional arguments but "
-            raise machine.error("TypeError", text + f"{len(given) + 1} were given")
+            text = too_many_text(callee, len(names) + 1, len(defaults), len(given) + 1)
+            raise machine.error("TypeError", text)
         values = dict(zip(names, given, strict=False))
         for key, value in kwargs.items():
             if key not in names or key in values:
-                text = f"{cls.name}.__new__() got an unexpected keyword argument {key!r}"
+                text = f"{callee} got an unexpected keyword argument {key!r}"
                 raise machine.error("TypeError", text)
             values[key] = value
         missing = [name for name in names if name not in values and name not in defaults]
         if missing:
-            raise machine.error("TypeError", _missing(cls, missing))
+            raise machine.error("TypeError", missing_text(callee, missing))
         return new_instance(owner, tuple(values.get(n, defaults.get(n)) for n in names))
 
     def replaced(args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -239,8 +239,7 @@ def fill_tuple(
     cls.data["new"] = Native(cls.name, construct, raw=True)
     cls.ns.update({"_fields": tuple(names), "_field_defaults": dict(defaults)})
     for index, name in enumerate(names):
-        getter = Native(name, lambda a, k, i=index: tuple.__getitem__(a[0], i), raw=True)
-        cls.ns[name] = Property(getter, Native("set", refuse, raw=True))
+        cls.ns[name] = Property(_element(name, index), Native("set", refuse, raw=True))
     as_dict = Native(
         "_asdict", lambda a, k: dict(zip(names, a[0], strict=True)), raw=True, method=True
     )
@@ -251,13 +250,8 @@ def fill_tuple(
     cls.forget()
 
 
-def _missing(cls: Class, names: list[str]) -> str:
-    shown = [repr(name) for name in names]
-    listed = ", ".join(shown[:-1]) + f", and {shown[-1]}" if len(shown) > 2 else " and ".join(shown)
-    plural = "s" if len(names) > 1 else ""
-    return (
-        f"{cls.name}.__new__() missing {len(names)} required positional argument{plural}: {listed}"
-    )
+def _element(name: str, index: int) -> Native:
+    return Native(name, lambda args, kwargs: tuple.__getitem__(args[0], index), raw=True)
 
 
 BUILDERS: dict[str, Any] = {"collections": _collections, "collections.abc": _abc}

@@ -5,17 +5,20 @@ Assumes: CPython's own behaviour for fields, inheritance, keyword-only, frozen a
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.standins import copying, records
 from sgl_audit.evaluate.standins.records import RecordField
 from sgl_audit.evaluate.values import (
     MISSING,
+    Annotation,
     Class,
     Instance,
     Module,
     Native,
     Opaque,
+    Property,
     Value,
     is_instance,
 )
@@ -32,6 +35,10 @@ class Dataclasses:
         self.machine = standins.machine
         self.missing = Opaque("dataclasses.MISSING")
         self.marker = Class("Field", (self.machine.object_class,), {}, "dataclasses")
+        self.marker.ns["type"] = Property(Native("type", _shown_type, raw=True))
+        attribute_error = self.machine.exceptions["AttributeError"]
+        self.frozen_error = Class("FrozenInstanceError", (attribute_error,), {}, "dataclasses")
+        self.machine.exceptions.setdefault("FrozenInstanceError", self.frozen_error)
 
     def decorate(self, cls: Value = None, **options: Value) -> Value:
         """`@dataclass` with or without options."""
@@ -48,42 +55,63 @@ class Dataclasses:
         fields = self._inherited(cls)
         own = self._own_fields(cls, bool(options.get("kw_only")))
         fields.update(own)
-        cls.data["record"] = list(fields.values())
+        listed = list(fields.values())
+        self._check_order(listed)
+        cls.data["record"] = listed
         cls.ns["__dataclass_fields__"] = {
             name: records.field_object(self.marker, field, self.missing)
             for name, field in fields.items()
         }
         cls.ns["__dataclass_params__"] = Opaque("params")
-        listed = list(fields.values())
-        names = [f.name for f in listed if not f.init_only]
-        machine = self.machine
-        if options.get("init", True) and "__init__" not in cls.ns:
-            cls.ns["__init__"] = records.initialiser(
-                machine, cls, listed, bool(options.get("frozen"))
-            )
-        if options.get("eq", True) and "__eq__" not in cls.ns:
-            cls.ns["__eq__"] = records.equality(names)
-            if not options.get("frozen") and not options.get("unsafe_hash"):
-                cls.ns.setdefault("__hash__", None)
-        if options.get("frozen") or options.get("unsafe_hash"):
-            cls.ns["__hash__"] = Native(
-                "__hash__",
-                lambda a, k: hash(tuple(a[0].d.get(n) for n in names)),
-                raw=True,
-                method=True,
-            )
-        if options.get("repr", True) and "__repr__" not in cls.ns:
-            cls.ns["__repr__"] = records.text(machine, names)
-        if options.get("frozen"):
-            cls.ns.setdefault("__setattr__", self._frozen())
+        self._methods(cls, listed, options)
+        if options.get("slots") and cls.layout is None and cls.opaque_base is None:
+            cls.data["slots"] = frozenset(f.name for f in listed)
         cls.forget()
         return cls
 
-    def _frozen(self) -> Native:
-        def refuse(args: list[Value], kwargs: dict[str, Value]) -> None:
-            raise self.machine.error("AttributeError", f"cannot assign to field {args[1]!r}")
+    def _check_order(self, fields: list[RecordField]) -> None:
+        seen_default = False
+        for field in fields:
+            if not field.init or field.keyword_only:
+                continue
+            if field.has_default:
+                seen_default = True
+            elif seen_default:
+                text = f"non-default argument {field.name!r} follows default argument"
+                raise self.machine.error("TypeError", text)
 
-        return Native("__setattr__", refuse, raw=True, method=True)
+    def _methods(self, cls: Class, fields: list[RecordField], options: dict[str, Value]) -> None:
+        machine = self.machine
+        frozen, equal = bool(options.get("frozen")), bool(options.get("eq", True))
+        real = [f for f in fields if not f.init_only]
+        compared = [f.name for f in real if f.compare]
+        if options.get("init", True) and "__init__" not in cls.ns:
+            ordered = sorted(fields, key=lambda f: f.keyword_only)
+            cls.ns["__init__"] = records.initialiser(machine, cls, ordered, frozen)
+        explicit = cls.ns.get("__hash__") is not None
+        if equal and "__eq__" not in cls.ns:
+            cls.ns["__eq__"] = records.equality(compared)
+        hashed = [f.name for f in real if (f.compare if f.hash is None else f.hash)]
+        if options.get("unsafe_hash") or (equal and frozen and not explicit):
+            cls.ns["__hash__"] = records.hashing(hashed)
+        elif equal and not frozen and not explicit:
+            cls.ns["__hash__"] = None
+        if options.get("repr", True) and "__repr__" not in cls.ns:
+            cls.ns["__repr__"] = records.text(machine, [f.name for f in real if f.repr])
+        if options.get("order"):
+            for name in ("lt", "le", "gt", "ge"):
+                cls.ns[f"__{name}__"] = records.ordering(machine, compared, getattr(operator, name))
+        if frozen:
+            cls.ns.setdefault("__setattr__", self._frozen("__setattr__", "assign to"))
+            cls.ns.setdefault("__delattr__", self._frozen("__delattr__", "delete"))
+
+    def _frozen(self, name: str, verb: str) -> Native:
+        def refuse(args: list[Value], kwargs: dict[str, Value]) -> None:
+            raised = self.machine.error("AttributeError", f"cannot {verb} field {args[1]!r}")
+            raised.value.cls = self.frozen_error
+            raise raised
+
+        return Native(name, refuse, raw=True, method=True)
 
     def _inherited(self, cls: Class) -> dict[str, RecordField]:
         fields: dict[str, RecordField] = {}
@@ -118,12 +146,20 @@ class Dataclasses:
                 spec.get("metadata"),
                 init_only,
                 note,
+                bool(spec.get("repr", True)),
+                bool(spec.get("compare", True)),
+                spec.get("hash"),
             )
             if field.default is MISSING:
                 cls.ns.pop(name)
             else:
                 cls.ns[name] = field.default
             return field
+        mutable = is_instance(value) and value.cls.find("__hash__") is None
+        if isinstance(value, (list, dict, set)) or mutable:
+            shown = self.machine.as_repr(self.machine.type_of(value))
+            text = f"mutable default {shown} for field {name} is not allowed: use default_factory"
+            raise self.machine.error("ValueError", text)
         return RecordField(name, value, keyword_only=keyword_only, init_only=init_only, type=note)
 
     def field(self, **spec: Value) -> Value:
@@ -150,20 +186,23 @@ class Dataclasses:
         cls = target.cls if is_instance(target) else target
         return isinstance(cls, Class) and cls.find("__dataclass_fields__") is not MISSING
 
-    def as_dict(self, target: Value, **options: Value) -> Value:
+    def as_dict(self, target: Value, *, dict_factory: Value = None) -> Value:
         """`asdict(x)`."""
-        return {
-            f.d["name"]: self._plain(self.machine.getattr(target, f.d["name"]))
+        pairs = [
+            (f.d["name"], self._plain(self.machine.getattr(target, f.d["name"]), dict_factory))
             for f in self.fields(target)
-        }
+        ]
+        return dict(pairs) if dict_factory is None else self.machine.call(dict_factory, [pairs], {})
 
-    def _plain(self, value: Value) -> Value:
+    def _plain(self, value: Value, factory: Value = None) -> Value:
         if is_instance(value) and self.is_dataclass(value):
-            return self.as_dict(value)
+            return self.as_dict(value, dict_factory=factory)
         if type(value) in (list, tuple):
-            return type(value)(self._plain(item) for item in value)
+            return type(value)(self._plain(item, factory) for item in value)
         if type(value) is dict:
-            return {key: self._plain(item) for key, item in value.items()}
+            return {
+                self._plain(key, factory): self._plain(item, factory) for key, item in value.items()
+            }
         return copying.deep(self.machine, value)
 
     def replace(self, target: Value, **changes: Value) -> Value:
@@ -193,6 +232,11 @@ class Dataclasses:
         return self.process(cls, options)
 
 
+def _shown_type(args: list[Value], kwargs: dict[str, Value]) -> Value:
+    note = args[0].d["type"]
+    return note.shown() if isinstance(note, Annotation) else note
+
+
 def _build(standins: Standins, module: Module) -> None:
     tools = Dataclasses(standins)
     standins.define(
@@ -211,7 +255,7 @@ def _build(standins: Standins, module: Module) -> None:
     module.ns["Field"] = tools.marker
     module.ns["InitVar"] = standins.typing.form("InitVar")
     module.ns["KW_ONLY"] = Opaque("KW_ONLY")
-    module.ns["FrozenInstanceError"] = standins.machine.exceptions["AttributeError"]
+    module.ns["FrozenInstanceError"] = tools.frozen_error
 
 
 BUILDERS: dict[str, Any] = {"dataclasses": _build}

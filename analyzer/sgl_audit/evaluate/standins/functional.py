@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sgl_audit.evaluate.standins import contexts, copying, functools_module
+from sgl_audit.evaluate.standins import contexts, copying, functools_module, records
 from sgl_audit.evaluate.standins.contexts import Fixed
 from sgl_audit.evaluate.values import (
     Bound,
@@ -114,8 +114,13 @@ def _types(standins: Standins, module: Module) -> None:
     namespace.ns["__init__"] = Native(
         "SimpleNamespace.__init__", lambda args, kw: args[0].d.update(kw), raw=True, method=True
     )
+    records.fill_bag(machine, namespace, "namespace")
     module.ns["SimpleNamespace"] = namespace
-    module.ns["UnionType"] = Class("UnionType", (machine.object_class,), {}, "types")
+    union = standins.typing.form("UnionType")
+    union.data["check"] = lambda value: (
+        isinstance(value, Instance) and value.d.get("__origin__") is union
+    )
+    module.ns["UnionType"] = union
     for name, kind in (("FunctionType", Function), ("ModuleType", Module), ("MethodType", Bound)):
         module.ns[name] = machine.types[kind]
     machine.types[Bound].data["new"] = Native(

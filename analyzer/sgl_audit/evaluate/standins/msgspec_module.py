@@ -5,6 +5,8 @@ Assumes: msgspec's field order, defaults, `kw_only`, `frozen`, `__post_init__`, 
 
 from __future__ import annotations
 
+import operator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.standins import records
@@ -25,9 +27,33 @@ from sgl_audit.evaluate.values import (
 )
 
 if TYPE_CHECKING:
+    from sgl_audit.evaluate.machine import Machine
     from sgl_audit.evaluate.standins import Standins
 
 NOT_FIELDS = (Function, StaticMethod, ClassMethod, Property)
+
+
+def bind_struct(
+    signature: records.Signature,
+    machine: Machine,
+    given: list[Value],
+    kwargs: dict[str, Value],
+) -> dict[str, Value]:
+    """Arguments by name, with msgspec's own words where they do not fit."""
+    if len(given) > len(signature.positional):
+        raise machine.error("TypeError", "Extra positional arguments provided")
+    values = dict(zip(signature.positional, given, strict=False))
+    for name, value in kwargs.items():
+        if name in values:
+            text = f"Argument {name!r} given by name and position"
+            raise machine.error("TypeError", text)
+        if name not in signature.positional and name not in signature.keyword_only:
+            raise machine.error("TypeError", f"Unexpected keyword argument {name!r}")
+        values[name] = value
+    for name in signature.required:
+        if name not in values:
+            raise machine.error("TypeError", f"Missing required argument {name!r}")
+    return values
 
 
 class Structs:
@@ -79,27 +105,33 @@ class Structs:
             merged[field.name] = field
         fields = sorted(merged.values(), key=lambda f: f.keyword_only)
         cls.data["record"] = fields
-        self._methods(cls, fields, bool(settings.get("frozen")))
+        self._methods(cls, fields, settings)
+        # Without dict=True an instance has room for its fields only.
+        pure = all(p is self.struct or "own" in p.data for p in cls.mro[:-1])
+        if pure and not settings.get("dict"):
+            cls.data["slots"] = frozenset(f.name for f in fields)
 
-    def _methods(self, cls: Class, fields: list[RecordField], frozen: bool) -> None:
+    def _methods(self, cls: Class, fields: list[RecordField], settings: dict[str, Value]) -> None:
         listed = [f.name for f in fields]
+        frozen, equal = bool(settings.get("frozen")), bool(settings.get("eq", True))
         cls.ns["__struct_fields__"] = tuple(listed)
-        cls.ns.setdefault("__init__", records.initialiser(self.machine, cls, fields, True))
-        cls.ns.setdefault("__eq__", records.equality(listed))
-        cls.ns.setdefault("__repr__", records.text(self.machine, listed))
+        take = partial(bind_struct, records.Signature.of("", fields))
+        start = records.initialiser(self.machine, cls, fields, True, take)
+        cls.ns.setdefault("__init__", start)
+        if equal:
+            cls.ns.setdefault("__eq__", records.equality(listed))
+            if not frozen:
+                cls.ns.setdefault("__hash__", None)
+        cls.ns.setdefault("__repr__", records.text(self.machine, listed, qualified=False))
+        if settings.get("order"):
+            for name in ("lt", "le", "gt", "ge"):
+                function = getattr(operator, name)
+                cls.ns[f"__{name}__"] = records.ordering(self.machine, listed, function)
         if frozen:
             cls.ns.setdefault(
                 "__setattr__", Native("__setattr__", self._refuse, raw=True, method=True)
             )
-            cls.ns.setdefault(
-                "__hash__",
-                Native(
-                    "__hash__",
-                    lambda a, k: hash(tuple(a[0].d.get(n) for n in listed)),
-                    raw=True,
-                    method=True,
-                ),
-            )
+            cls.ns.setdefault("__hash__", records.hashing(listed))
         cls.cache.clear()
 
     def _refuse(self, args: list[Value], kwargs: dict[str, Value]) -> None:

@@ -5,7 +5,10 @@ Assumes: POSIX paths; `~` stays as it is; temporary files live in memory under /
 
 from __future__ import annotations
 
+import operator
 import posixpath
+from collections.abc import Callable
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -32,11 +35,11 @@ def os_path(standins: Standins, module: Module) -> None:
         "normpath",
         "isabs",
         "relpath",
-        "commonprefix",
     ]:
         standins.define(module, **{name: pure(name)})
     standins.define(
         module,
+        commonprefix=lambda paths: posixpath.commonprefix([files.text(p) for p in paths]),
         exists=files.exists,
         isfile=files.is_file,
         isdir=files.is_dir,
@@ -50,6 +53,13 @@ def os_path(standins: Standins, module: Module) -> None:
         getmtime=lambda path: 0.0,
     )
     module.ns.update({"sep": "/", "pathsep": ":", "pardir": "..", "curdir": "."})
+
+
+def _ordered(order: Callable[[Any, Any], bool], path: str, other: Value) -> Any:
+    text = getattr(other, "d", {}).get("_path")
+    if text is None:
+        return NotImplemented
+    return order(PurePosixPath(path), PurePosixPath(text))
 
 
 def pathlib(standins: Standins, module: Module) -> None:
@@ -97,6 +107,11 @@ def pathlib(standins: Standins, module: Module) -> None:
     method("open", lambda path, mode="r", *a, **k: files.open(path, mode))
     method("mkdir", lambda path, *a, **k: None)
     method("with_suffix", lambda path, suffix: make(str(PurePosixPath(path).with_suffix(suffix))))
+    method("with_stem", lambda path, stem: make(str(PurePosixPath(path).with_stem(stem))))
+    method("match", lambda path, pattern: PurePosixPath(path).match(pattern))
+    for sign in ("lt", "le", "gt", "ge"):
+        order = getattr(operator, sign)
+        method(f"__{sign}__", partial(_ordered, order))
     method("with_name", lambda path, name: make(str(PurePosixPath(path).with_name(name))))
     method("is_absolute", lambda path: path.startswith("/"))
     method(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sgl_audit.evaluate.values import (
     Class,
     Instance,
+    LayoutMixin,
     Module,
     Native,
     Opaque,
@@ -130,20 +131,28 @@ def _build_json(standins: Standins, module: Module) -> None:
     module.ns["JSONDecodeError"] = error
     machine.imports.modules.get("json.decoder")
 
+    hooks = ("object_hook", "object_pairs_hook", "parse_float", "parse_int", "parse_constant")
+
     def loads(text: Value, **options: Value) -> Value:
+        given = {
+            name: machine.imports.hosts.plain(options[name])
+            for name in hooks
+            if options.get(name) is not None
+        }
         try:
-            return json.loads(text)
+            return json.loads(text, **given)
         except json.JSONDecodeError as problem:
             raise machine.error("JSONDecodeError", str(problem)) from None
 
     def load(handle: Value, **options: Value) -> Value:
         if isinstance(handle.content, Unknown):
             return handle.content.derive(f"JSON of {handle.content.name}", "json")
-        return loads(handle.content)
+        return loads(handle.content, **options)
 
     def dumps(value: Value, **options: Value) -> Value:
-        allowed = {k: v for k, v in options.items() if k in ("indent", "sort_keys", "ensure_ascii")}
-        return json.dumps(to_plain(machine, value), **allowed)
+        names = ("indent", "sort_keys", "ensure_ascii", "separators", "skipkeys")
+        allowed = {k: v for k, v in options.items() if k in names}
+        return json.dumps(to_plain(machine, value, 0, options.get("default")), **allowed)
 
     def dump(value: Value, handle: Value, **options: Value) -> None:
         handle.write(dumps(value, **options))
@@ -152,7 +161,7 @@ def _build_json(standins: Standins, module: Module) -> None:
     module.ns["dumps"] = standins.native("json.dumps", dumps, raw=True)
 
 
-def to_plain(machine: Any, value: Value, depth: int = 0) -> Any:
+def to_plain(machine: Any, value: Value, depth: int = 0, default: Value = None) -> Any:
     """A value as `json.dumps` writes it.
 
     Raises:
@@ -164,16 +173,30 @@ def to_plain(machine: Any, value: Value, depth: int = 0) -> Any:
         raise Undecidable(f"{value.name}: {value.reason}")
     if isinstance(value, dict):
         return {
-            k if isinstance(k, (str, int)) else str(k): to_plain(machine, v, depth + 1)
-            for k, v in value.items()
+            _key(machine, k): to_plain(machine, v, depth + 1, default) for k, v in value.items()
         }
     if isinstance(value, (list, tuple)):
-        return [to_plain(machine, v, depth + 1) for v in value]
+        return [to_plain(machine, v, depth + 1, default) for v in value]
+    if isinstance(value, LayoutMixin):
+        # A number or text of the program's own class is written as what it is underneath.
+        for kind in (str, int, float):
+            if isinstance(value, kind):
+                return kind.__new__(kind, value)  # type: ignore[call-overload]
     if isinstance(value, (str, int, float, bool, type(None))):
         return value
+    if default is not None:
+        return to_plain(machine, machine.call(default, [value], {}), depth + 1, default)
     raise machine.error(
         "TypeError", f"Object of type {machine.type_name(value)} is not JSON serializable"
     )
+
+
+def _key(machine: Any, key: Value) -> Any:
+    if isinstance(key, (str, int, float, bool, type(None))):
+        return key
+    kind = machine.type_name(key)
+    text = f"keys must be str, int, float, bool or None, not {kind}"
+    raise machine.error("TypeError", text)
 
 
 BUILDERS: dict[str, Any] = dict.fromkeys(PURE, _build_pure)

@@ -35,6 +35,16 @@ def environment_object(standins: Standins) -> Value:
     found = world.extra.get("environ")
     if found is None:
         cls = Class("_Environ", (machine.types[dict],), {}, "os")
+
+        def store(args: list[Value], kwargs: dict[str, Value]) -> None:
+            for text in args[1:]:
+                if not isinstance(text, (str, Unknown)):
+                    kind = machine.type_name(text)
+                    raise machine.error("TypeError", f"str expected, not {kind}")
+            machine.touch(args[0])
+            dict.__setitem__(args[0], args[1], args[2])
+
+        cls.ns["__setitem__"] = Native("__setitem__", store, raw=True, method=True)
         found = new_instance(cls, world.environment)
         found.d["mapping"] = found
         world.environment = found

@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.values import (
     Annotation,
+    Bound,
     Class,
+    ClassMethod,
+    Function,
     Instance,
     Module,
     Native,
     Opaque,
+    StaticMethod,
     Unknown,
     Value,
     is_instance,
@@ -125,13 +129,13 @@ class Typing:
                 method=True,
             )
             self._alias_class.ns["__or__"] = Native(
-                "__or__", lambda a, k: self.union(a), raw=True, method=True
+                "__or__", lambda a, k: self.either(a), raw=True, method=True
             )
             self._alias_class.ns["__ror__"] = Native(
-                "__ror__", lambda a, k: self.union(a[::-1]), raw=True, method=True
+                "__ror__", lambda a, k: self.either(a[::-1]), raw=True, method=True
             )
             self._alias_class.ns["__getitem__"] = Native(
-                "__getitem__", lambda a, k: a[0], raw=True, method=True
+                "__getitem__", lambda a, k: self.subscripted(a[0], a[1]), raw=True, method=True
             )
         return self._alias_class
 
@@ -167,6 +171,12 @@ class Typing:
             return origin
         return self.make(origin, args)
 
+    def subscripted(self, alias: Instance, key: Value) -> Value:
+        """`List[int]` from the bare `List`; a generic alias keeps its arguments."""
+        if alias.d["__args__"]:
+            return alias
+        return self.make(alias.d["__origin__"], key if isinstance(key, tuple) else (key,))
+
     def make(self, origin: Value, args: tuple[Value, ...]) -> Instance:
         """An alias object."""
         item = Instance(self.alias_class)
@@ -175,7 +185,18 @@ class Typing:
             item.d["__metadata__"] = args[1:]
         return item
 
-    def union(self, parts: list[Value]) -> Value:
+    def either(self, parts: list[Value]) -> Value:
+        """`X | Y`: of plain classes it is a type of its own, of typing's constructs a Union."""
+        known = self.form("UnionType")
+        plain = all(
+            part is None
+            or isinstance(part, Class)
+            or (isinstance(part, Instance) and part.d.get("__origin__") is known)
+            for part in parts
+        )
+        return self.union(parts, "UnionType" if plain else "Union")
+
+    def union(self, parts: list[Value], form: str = "Union") -> Value:
         """`Union[...]`, flattened; a single type stays itself."""
         flat: list[Value] = []
         for part in parts:
@@ -186,10 +207,11 @@ class Typing:
                     flat.append(item)
         if len(flat) == 1:
             return flat[0]
-        return self.make(self.form("Union"), tuple(flat))
+        return self.make(self.form(form), tuple(flat))
 
     def union_args(self, part: Value) -> tuple[Value, ...] | None:
-        if isinstance(part, Instance) and part.d.get("__origin__") is self.form("Union"):
+        """The members of a union, or None for anything else."""
+        if isinstance(part, Instance) and is_union(part.d.get("__origin__")):
             return part.d["__args__"]  # type: ignore[no-any-return]
         return None
 
@@ -201,6 +223,9 @@ class Typing:
         inner = self.union_args(alias)
         if inner is not None:
             return is_instance_of(machine, value, tuple(inner))
+        if alias.d["__args__"]:
+            text = "isinstance() argument 2 cannot be a parameterized generic"
+            raise machine.error("TypeError", text)
         return is_instance_of(machine, value, alias.d["__origin__"])
 
     def hints(self, target: Value, include_extras: bool = False) -> Value:
@@ -210,6 +235,15 @@ class Typing:
             for parent in reversed(target.mro):
                 for name, note in parent.ns.get("__annotations__", {}).items():
                     found[name] = self.evaluate(note, include_extras)
+        while isinstance(target, (Bound, StaticMethod, ClassMethod)):
+            target = target.function
+        notes: dict[str, Value] = {}
+        if isinstance(target, Function):
+            notes = target.code.notes_of(target)
+        elif isinstance(target, Module):
+            notes = target.ns.get("__annotations__", {})
+        for name, note in notes.items():
+            found[name] = self.evaluate(note, include_extras)
         return found
 
     def evaluate(self, note: Value, include_extras: bool = True) -> Value:
@@ -279,10 +313,16 @@ class Typing:
     def _classes(self, ns: dict[str, Value]) -> None:
         machine = self.standins.machine
         typed = Class("TypedDict", (machine.types[dict],), {}, "typing")
+        typed.data["on_subclass"] = lambda cls, options: options.pop("total", None)
         ns["TypedDict"] = typed
         from sgl_audit.evaluate.standins.containers import named_tuple_base
 
         ns["NamedTuple"] = named_tuple_base(self.standins)
+
+
+def is_union(origin: Value) -> bool:
+    """Whether the origin of an alias is `Union`, written with a bar or not."""
+    return isinstance(origin, Class) and origin.data.get("form") in ("Union", "UnionType")
 
 
 def _equal(a: Value, b: Value) -> Any:
@@ -290,16 +330,13 @@ def _equal(a: Value, b: Value) -> Any:
         return True
     if is_instance(a) and is_instance(b) and "__origin__" in a.d and "__origin__" in b.d:
         one, other = a.d["__args__"], b.d["__args__"]
-        return (
-            a.d["__origin__"] is b.d["__origin__"]
-            and len(one) == len(other)
-            and all(x is y or _equal(x, y) is True for x, y in zip(one, other, strict=True))
-        )
-    if (
-        not is_instance(a)
-        and not is_instance(b)
-        and type(a) is type(b)
-        and isinstance(a, (str, int))
-    ):
-        return a == b
+        origin = a.d["__origin__"]
+        if is_union(origin) and is_union(b.d["__origin__"]):
+            pairs = (any(_equal(x, y) is True for y in other) for x in one)
+            return len(one) == len(other) and all(pairs)
+        if origin is not b.d["__origin__"] or len(one) != len(other):
+            return False
+        return all(x is y or _equal(x, y) is True for x, y in zip(one, other, strict=True))
+    if not is_instance(a) and not is_instance(b) and type(a) is type(b):
+        return a == b if isinstance(a, (str, int, float, bytes)) else False
     return False

@@ -15,7 +15,7 @@ from sgl_audit.evaluate.values import Namespace
 if TYPE_CHECKING:
     from sgl_audit.evaluate.machine import Machine
 
-COLLECTIONS = '''
+COLLECTIONS = """
 class OrderedDict(dict):
     def move_to_end(self, key, last=True):
         value = self[key]
@@ -194,9 +194,9 @@ class ChainMap:
     @property
     def parents(self):
         return ChainMap(*self.maps[1:])
-'''
+"""
 
-MIXINS = '''
+MIXINS = """
 class Mapping:
     def get(self, key, default=None):
         try:
@@ -310,7 +310,7 @@ class MutableSequence:
 class Iterator:
     def __iter__(self):
         return self
-'''
+"""
 
 
 def run_written(machine: Machine, name: str, source: str) -> Namespace:
