@@ -19,6 +19,7 @@ from sgl_audit.audit.families import (
 )
 from sgl_audit.audit.notes import read_notes
 from sgl_audit.evaluate.resolver import Resolver
+from sgl_audit.memory import uncollected
 from sgl_audit.model.report import (
     Advice,
     Audit,
@@ -48,6 +49,18 @@ def run_audit(
     progress: Progress | None = None,
 ) -> Audit:
     """Audit a tree on some capabilities."""
+    with uncollected():
+        return _audit(tree, capabilities, libraries, assume, jobs, progress)
+
+
+def _audit(
+    tree: SourceTree,
+    capabilities: tuple[str, ...],
+    libraries: tuple[SourceTree, ...],
+    assume: tuple[tuple[str, str], ...],
+    jobs: int,
+    progress: Progress | None,
+) -> Audit:
     read = read_tree(tree, capabilities=capabilities, jobs=jobs, progress=progress)
     families = chosen_families(tree, read, len(capabilities))
     resolved = resolve_families(

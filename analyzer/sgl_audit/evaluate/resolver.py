@@ -18,6 +18,7 @@ from sgl_audit.evaluate.session import Session
 from sgl_audit.evaluate.trace import Tracer
 from sgl_audit.evaluate.values import Cases, Raised, Undecidable, Unknown, Value
 from sgl_audit.evaluate.world import World, make_world
+from sgl_audit.memory import uncollected
 from sgl_audit.model.facts import JsonValue
 from sgl_audit.model.resolution import (
     Assumption,
@@ -59,8 +60,8 @@ class Resolver:
             trace: note what set each value.
             every: give every field of the record, not only those that concern backends.
         """
-        prepared = self.prepare(launch)
-        return prepared.resolve(launch, trace=trace, every=every)
+        with uncollected():
+            return self.prepare(launch).resolve(launch, trace=trace, every=every)
 
     def prepare(self, launch: Launch) -> Prepared:
         """The loaded modules for a launch's capability, assumptions and environment."""

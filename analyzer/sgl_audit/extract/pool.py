@@ -9,7 +9,7 @@ from concurrent.futures.process import BrokenProcessPool
 from sgl_audit.extract.files import FileFacts, read_file
 from sgl_audit.extract.index import Index
 from sgl_audit.extract.machine.outside import Machine
-from sgl_audit.extract.memory import uncollected, with_collections
+from sgl_audit.memory import uncollected, with_collections
 from sgl_audit.model.source import Diagnostic, Place
 
 CHUNK = 24

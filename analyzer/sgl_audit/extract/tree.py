@@ -10,13 +10,13 @@ from sgl_audit.extract.files import FileFacts, read_file
 from sgl_audit.extract.gates import GateSite, GateValues
 from sgl_audit.extract.index import Index, build_index, machines_for, server_files
 from sgl_audit.extract.machine.outside import Machine
-from sgl_audit.extract.memory import uncollected, with_collections
 from sgl_audit.extract.merge import choice_lists, options
 from sgl_audit.extract.pool import read_files
 from sgl_audit.extract.reads import ConditionalName
 from sgl_audit.extract.rejections import choice_rejections
 from sgl_audit.extract.relations import Relation, relations
 from sgl_audit.extract.variables import environment
+from sgl_audit.memory import uncollected, with_collections
 from sgl_audit.model.capability import CAPABILITIES
 from sgl_audit.model.facts import BackendEnum, Facts
 from sgl_audit.model.report import Coverage

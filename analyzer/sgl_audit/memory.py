@@ -1,4 +1,7 @@
-"""Parsing makes millions of objects that die together; the collector need not watch them."""
+"""Parsing and resolving make millions of objects that live or die together.
+
+The collector need not watch them: measured, it takes half the time of an audit.
+"""
 
 from __future__ import annotations
 
