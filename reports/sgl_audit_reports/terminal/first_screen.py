@@ -158,10 +158,10 @@ def _footnote(item: Numbered, console: Console) -> None:
     finding = item.finding
     place = f"{finding.place}"
     head = f"{finding.rule} {finding.severity.value}"
-    title = visible(finding.title)
+    said = visible(finding.message)
     room = console.width - 5 - len(head) - len(visible(place)) - 4
     value = line((head, SEVERITY_STYLE[finding.severity]), f"  {place}")
-    value.append(f"  {title}" if len(title) <= room else f"\n{clipped(title, console.width - 6)}")
+    value.append(f"  {said}" if len(said) <= room else f"\n{clipped(said, console.width - 6)}")
     hanging(console, text(f"[{item.number}]"), value)
 
 
