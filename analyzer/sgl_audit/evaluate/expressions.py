@@ -406,7 +406,7 @@ def _binary(lowering: Lowering, node: ast.BinOp, scope: Scope) -> Run:
         if a.__class__ is int and b.__class__ is int:
             try:
                 return function(a, b)
-            except ZeroDivisionError as error:
+            except (ArithmeticError, ValueError, TypeError) as error:
                 raise machine.convert(error) from None
         return binary(symbol, a, b)
 

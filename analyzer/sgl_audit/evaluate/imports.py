@@ -57,6 +57,8 @@ class Imports:
         self.gaps: list[Gap] = []
         self.hosts = Hosts(machine)
         self._loading = 0
+        # Somewhere up the chain of imports stands a `try`: a missing module need not be fatal.
+        self._guarded = False
         self._opaques: dict[str, Opaque] = {}
         self.loaded_files: dict[str, None] = {}
 
@@ -126,7 +128,7 @@ class Imports:
         A distribution that starts at all gets through the unguarded imports of its own modules, so
         what they name is there, whatever the metadata lists.
         """
-        if self.machine.handlers or self.machine.depth or not self._loading:
+        if self.machine.handlers or self.machine.depth or not self._loading or self._guarded:
             return False
         if name.split(".")[0] in self.standins.existing.denied:
             return False
@@ -145,6 +147,7 @@ class Imports:
             self.standins.world.late_modules.append(module.name)
         self.loaded_files[module.file] = None
         handlers, self.machine.handlers = self.machine.handlers, 0
+        guarded, self._guarded = self._guarded, self._guarded or handlers > 0
         known, self.machine.known = self.machine.known, {}
         depth, self.machine.depth = self.machine.depth, 0
         self._loading += 1
@@ -158,6 +161,7 @@ class Imports:
             raise
         finally:
             self.machine.handlers = handlers
+            self._guarded = guarded
             self.machine.known = known
             self.machine.depth = depth
             self._loading -= 1

@@ -26,10 +26,14 @@ from sgl_audit.evaluate.values import (
     short,
 )
 
-PLAIN_ORDER = (str, int, float, bytes)
+PLAIN_ORDER = (float, str, bytes)
 ITEM_BUDGET = 1_000_000
 # Methods of a built-in class, not of its instances.
 CLASS_LEVEL = ("fromkeys", "fromhex", "from_bytes", "maketrans")
+
+
+def _kind(item: Value) -> type:
+    return next((kind for kind in (str, bytes) if isinstance(item, kind)), float)
 
 
 class Items:
@@ -451,8 +455,8 @@ class Items:
     def iterate_set(self, value: Iterable[Value]) -> Iterator[Value]:
         """Items in an order that does not change with the hash seed, where there is one."""
         items = list(value)
-        if len(items) > 1 and all(isinstance(item, PLAIN_ORDER) for item in items):
-            items.sort(key=lambda item: (isinstance(item, (str, bytes)), type(item).__name__, item))
+        if len(items) > 1 and all(isinstance(item, (int, *PLAIN_ORDER)) for item in items):
+            items.sort(key=lambda item: (PLAIN_ORDER.index(_kind(item)), item))
         return iter(items)
 
     def _iterate_next(self, value: Value, hook: Value) -> Iterator[Value]:

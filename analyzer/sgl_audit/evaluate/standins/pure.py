@@ -181,7 +181,7 @@ def to_plain(machine: Any, value: Value, depth: int = 0, default: Value = None) 
         # A number or text of the program's own class is written as what it is underneath.
         for kind in (str, int, float):
             if isinstance(value, kind):
-                return kind.__new__(kind, value)  # type: ignore[call-overload]
+                return kind.__new__(kind, value)
     if isinstance(value, (str, int, float, bool, type(None))):
         return value
     if default is not None:

@@ -1,0 +1,4 @@
+from pkg import b
+name = 'a'
+def call():
+    return name + b.name

@@ -1,0 +1,4 @@
+import pkg.a
+name = 'b'
+def call():
+    return name + pkg.a.name

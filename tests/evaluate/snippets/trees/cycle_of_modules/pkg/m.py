@@ -1,0 +1,2 @@
+from pkg import a, b
+out = a.call(), b.call()

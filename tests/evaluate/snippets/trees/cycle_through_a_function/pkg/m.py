@@ -1,0 +1,2 @@
+from pkg.a import first
+out = first()

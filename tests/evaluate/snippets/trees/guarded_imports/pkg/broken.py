@@ -1,0 +1,2 @@
+import no_such_module_abc
+y = 1

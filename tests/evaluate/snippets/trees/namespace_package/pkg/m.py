@@ -1,0 +1,3 @@
+from pkg.space import inner
+import pkg.space.inner as same
+out = inner.x, same.x

@@ -1,0 +1,3 @@
+import pkg
+from pkg.sub import mod
+out = pkg.order, mod.seen

@@ -1,0 +1,3 @@
+import pkg
+pkg.order.append('sub')
+value = 'from init'

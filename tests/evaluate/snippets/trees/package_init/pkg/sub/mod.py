@@ -1,0 +1,4 @@
+import pkg
+from . import value
+pkg.order.append('mod')
+seen = value

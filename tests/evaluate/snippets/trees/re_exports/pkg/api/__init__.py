@@ -1,0 +1,3 @@
+from .impl import Thing
+from .tools import helper
+__all__ = ['Thing', 'helper']

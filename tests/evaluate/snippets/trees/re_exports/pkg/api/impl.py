@@ -1,0 +1,3 @@
+class Thing:
+    def name(self):
+        return type(self).__name__

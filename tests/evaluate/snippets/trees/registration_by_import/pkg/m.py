@@ -1,0 +1,2 @@
+from pkg.plugins import registry
+out = sorted(registry)

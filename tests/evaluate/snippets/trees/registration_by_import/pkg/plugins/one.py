@@ -1,0 +1,4 @@
+from . import register
+@register('one')
+def f():
+    pass

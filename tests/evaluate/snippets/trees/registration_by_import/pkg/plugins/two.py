@@ -1,0 +1,4 @@
+from pkg.plugins import register
+@register('two')
+def f():
+    pass

@@ -1,0 +1,3 @@
+from ..a import x
+from . import c
+y = x + c.value

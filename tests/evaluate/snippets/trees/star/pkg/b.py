@@ -1,0 +1,4 @@
+__all__ = ['shown', '_y']
+shown = 1
+hidden = 2
+_y = 3
