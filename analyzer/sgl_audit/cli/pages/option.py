@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from sgl_audit.audit.deciding import ground
+from sgl_audit.audit.notes import read_notes
+from sgl_audit.audit.show import capability_sections
 from sgl_audit.cli.pages.rows import (
-    capability_section,
     decision_rows,
     rejection_rows,
     value,
     when,
 )
 from sgl_audit.cli.pages.subject import SETTING, Subject, enums_of
-from sgl_audit.model.facts import ChoiceList, Decision, Option
-from sgl_audit.model.guard import ALWAYS, holds_on
+from sgl_audit.model.facts import ChoiceList, Option
+from sgl_audit.model.guard import ALWAYS
 from sgl_audit.model.report import ShowPage, ShowRow, ShowSection
 from sgl_audit_reports.common.text import value_text
 
@@ -21,6 +23,7 @@ _NOTHING_SETS = "nothing in this tree sets it by itself"
 def option_page(subject: Subject, option: Option) -> ShowPage:
     """Everything about one option."""
     facts = subject.facts
+    base = ground(facts, read_notes(subject.tree, facts))
     decisions = [item for item in facts.decisions if item.option == option.name]
     setting = [item for item in decisions if item.kind in SETTING]
     reading = [item for item in decisions if item.kind not in SETTING]
@@ -35,7 +38,7 @@ def option_page(subject: Subject, option: Option) -> ShowPage:
             "Refused at", (), rejection_rows(subject, rejections), "nothing refuses a value of it"
         ),
         ShowSection("Read to choose code at", (), decision_rows(subject, reading)),
-        _by_capability(subject, option, setting),
+        *capability_sections(base, option, subject.capabilities),
     )
     return ShowPage(option.name, "option", option.help or "", sections, option.place)
 
@@ -103,16 +106,3 @@ def _variables(subject: Subject, option: Option) -> ShowSection:
         if option.name in item.overrides
     )
     return ShowSection("Environment variables that change it", ("name", "", "use instead"), rows)
-
-
-def _by_capability(subject: Subject, option: Option, setting: list[Decision]) -> ShowSection:
-    default = value_text(option.default) if option.default_known else "a computed value"
-    cells = []
-    for name in subject.capabilities:
-        found = [(value(d.literal), holds_on(d.guard, name)) for d in setting]
-        always = dict.fromkeys(text for text, held in found if held is True)
-        maybe = dict.fromkeys(text for text, held in found if held is None and text not in always)
-        parts = [f"set to {', '.join(always)}"] if always else []
-        parts += [f"may become {', '.join(maybe)}"] if maybe else []
-        cells.append((name, "; ".join([default, *parts]) if parts else f"stays {default}"))
-    return capability_section(subject, cells, "With no flag")

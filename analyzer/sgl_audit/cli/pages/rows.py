@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from sgl_audit.cli.pages.subject import Subject
 from sgl_audit.model.facts import Decision, DecisionKind, Gate, Rejection
 from sgl_audit.model.guard import ALWAYS, And, Atom, Guard, Not, atoms, text_of
-from sgl_audit.model.report import Excerpt, ShowRow, ShowSection
+from sgl_audit.model.report import Excerpt, ShowRow
 from sgl_audit.model.source import Place
 from sgl_audit.syntax.excerpt import excerpt
 from sgl_audit_reports.common.names import capability_range
@@ -101,20 +101,6 @@ def gate_rows(subject: Subject, gate: Gate) -> tuple[ShowRow, ...]:
             reason = gate.reason or "" if value is None else ""
             rows.append(ShowRow((text, capability_range(names, asked), reason)))
     return tuple(rows)
-
-
-def capability_section(
-    subject: Subject, cells: Sequence[tuple[str, str]], heading: str
-) -> ShowSection:
-    """(capability, text) pairs, equal texts together."""
-    by_text: dict[str, list[str]] = {}
-    for name, text in cells:
-        by_text.setdefault(text, []).append(name)
-    rows = tuple(
-        ShowRow((capability_range(names, subject.capabilities), text))
-        for text, names in by_text.items()
-    )
-    return ShowSection(heading, ("capability", "what"), rows)
 
 
 def value(found: object) -> str:
