@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from sgl_audit.audit.facts import read_tree
+from sgl_audit.extract.tree import extract
 from sgl_audit.model.capability import CAPABILITIES
 from sgl_audit.model.report import Finding, Severity
 from sgl_audit.rules import RuleContext, check_rules
+from sgl_audit.rules.layers import unusable
 from sgl_audit.source import open_source
 
 pytestmark = pytest.mark.real
@@ -48,6 +49,21 @@ ENTRIES = (
         "E03 preparation narrower than selection",
         "0.5.9", "SGA102", "server_args.py", range(1371, 1373), "sm120 sm121",
         "0.5.10", "flashinfer_mxfp4",
+    ),
+    Entry(
+        "E05 a list of which only one value is left",
+        "0.5.1", "SGA108", "server_args.py", range(2235, 2243), "sm120",
+        value="triton",
+    ),
+    Entry(
+        "E15 sparse attention defaults from major 10 on",
+        "0.5.12", "SGA104", "server_args.py", range(1722, 1725), "sm120 sm121",
+        value="trtllm",
+    ),
+    Entry(
+        "E33 least capability only",
+        "0.5.9", "SGA104", "layers/quantization/w4afp8.py", range(68, 75), "sm120",
+        value="W4AFp8Config.get_min_capability",
     ),
     Entry(
         "E09 DeepGEMM from sm90 on",
@@ -142,8 +158,8 @@ def find_real(real_cache: Path) -> FindReal:
     def find(version: str) -> tuple[Finding, ...]:
         if version not in known:
             tree = open_source(f"sglang=={version}", cache_dir=real_cache)
-            read = read_tree(tree, capabilities=ALL)
-            result = check_rules(RuleContext(tree, read.facts, read.extraction, ALL))
+            read = extract(tree)
+            result = check_rules(RuleContext(tree, read.facts, read, ALL))
             assert not result.diagnostics
             known[version] = result.findings
         return known[version]
@@ -184,6 +200,15 @@ def test_a_person_can_read_all_of_it(version: str, find_real: FindReal) -> None:
     found = find_real(version)
     assert len(found) <= MANY
     assert len({item.fingerprint for item in found}) == len(found)
+
+
+@pytest.mark.parametrize(("version", "refused"), (("0.5.8.post1", True), ("0.5.9", False)))
+def test_e32_sm110_was_missing_from_a_gate(version: str, refused: bool, real_cache: Path) -> None:
+    tree = open_source(f"sglang=={version}", cache_dir=real_cache)
+    read = extract(tree)
+    context = RuleContext(tree, read.facts, read, ALL)
+    assert unusable(context, "ModelOptNvFp4FusedMoEMethod", "sm110") is refused
+    assert not unusable(context, "ModelOptNvFp4FusedMoEMethod", "sm100")
 
 
 def test_nothing_is_an_error_where_the_default_is_known_to_work(find_real: FindReal) -> None:

@@ -30,7 +30,9 @@ class RuleContext:
     """One tree as the rules see it.
 
     Attributes:
-        facts: the facts with evaluated values merged in; `extraction` holds the rest.
+        facts: the facts with evaluated values merged in; `extraction` holds the rest. Best
+            read on every capability, whatever is asked: rules compare them with each other.
+        capabilities: those that findings are wanted for.
         behaviours: what options become with nothing set, or nothing where that was not asked.
         families: what model families become with nothing set, likewise.
         excerpt: source around a place.
@@ -59,6 +61,7 @@ class Rule(ABC):
 
     Attributes:
         severity: of a finding that says nothing else.
+        compares: whether it compares capabilities with each other, and so needs facts on all.
         VALID: mini-trees in which the rule finds nothing.
         INVALID: mini-trees in which it finds something.
     """
@@ -66,6 +69,7 @@ class Rule(ABC):
     id: ClassVar[str]
     title: ClassVar[str]
     severity: ClassVar[Severity]
+    compares: ClassVar[bool] = False
     VALID: ClassVar[tuple[MiniTree, ...]] = ()
     INVALID: ClassVar[tuple[MiniTree, ...]] = ()
 

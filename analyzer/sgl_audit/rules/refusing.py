@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass, replace
 
-from sgl_audit.model.facts import Option, Rejection
+from sgl_audit.model.facts import Option, Rejection, RejectionKind
 from sgl_audit.model.guard import ALWAYS, Atom, AtomKind, Guard, all_of, atoms
+from sgl_audit.model.source import Place
 from sgl_audit.rules.atoms import vocabulary
 from sgl_audit.rules.base import RuleContext
 from sgl_audit.rules.choosing import in_server
@@ -14,8 +16,10 @@ from sgl_audit.rules.models import specific
 from sgl_audit.rules.options import options_by_name
 from sgl_audit.rules.reach import Reach, reach_of
 from sgl_audit.rules.registered import registered
+from sgl_audit.rules.sources import syntax_of
 from sgl_audit.rules.ways import Demand, Way, demands, subject_of, ways
 
+_ASSERT = RejectionKind.ASSERT
 _ADVICE = re.compile(r"(--[a-z][a-z0-9-]*)[ =]([a-z][a-z0-9_]*)")
 
 
@@ -66,30 +70,40 @@ def refusing_ways(
     context: RuleContext, refusal: Refusal, value: str, capability: str
 ) -> tuple[Way, ...]:
     """The ways in which a value is refused on a capability, without the tests of the option."""
-    found = context.once(_memory)
-    key = (id(refusal.rejection), refusal.option.name, value, capability)
-    if key not in found:
-        found[key] = tuple(_refusing(context, refusal, value, capability))
-    return found[key]
+    if refusal.value is not None:
+        every = ways(context, refusal.guard, capability)
+        return every if refusal.value == value else ()
+    return tuple(
+        rest
+        for asked, rest in _told_apart(context, refusal, capability)
+        if all(demand.admits(value) for demand in asked)
+    )
 
 
-def _memory(context: RuleContext) -> dict[tuple[int, str, str, str], tuple[Way, ...]]:
+_Apart = tuple[tuple[tuple[Demand, ...], Way], ...]
+
+
+def _told_apart(context: RuleContext, refusal: Refusal, capability: str) -> _Apart:
+    """Each way with what it asks of the option, and the way without those tests."""
+    memory = context.once(_memory)
+    every = ways(context, refusal.guard, capability)
+    # Capabilities that a guard does not tell apart share the very same ways.
+    key = (id(every), refusal.option.name)
+    if key not in memory:
+        memory[key] = tuple(_apart(context, refusal, way) for way in every)
+    return tuple(item for item in memory[key] if item[0])
+
+
+def _memory(context: RuleContext) -> dict[tuple[int, str], _Apart]:
     return {}
 
 
-def _refusing(context: RuleContext, refusal: Refusal, value: str, capability: str) -> list[Way]:
+def _apart(context: RuleContext, refusal: Refusal, way: Way) -> tuple[tuple[Demand, ...], Way]:
     words = vocabulary(context)
-    every = ways(context, refusal.guard, capability)
-    if refusal.value is not None:
-        return list(every) if refusal.value == value else []
-    found: list[Way] = []
-    for way in every:
-        asked = demands(way.literals, words)
-        names = {subject for subject in asked if _stands_for(context, subject, asked, refusal)}
-        if names and all(asked[name].admits(value) for name in names):
-            rest = [lit for lit in way.literals if subject_of(lit, words) not in names]
-            found.append(replace(way, literals=tuple(rest)))
-    return found
+    asked = demands(way.literals, words)
+    names = {subject for subject in asked if _stands_for(context, subject, asked, refusal)}
+    rest = [lit for lit in way.literals if subject_of(lit, words) not in names]
+    return tuple(asked[name] for name in names), replace(way, literals=tuple(rest))
 
 
 def _stands_for(
@@ -149,3 +163,22 @@ def ways_out(context: RuleContext, refusal: Refusal, capability: str) -> list[st
             named.add(value)
     choices = [str(item) for item in refusal.option.choices or () if item in named]
     return [item for item in choices if not refused(context, refusal.option, item, capability)]
+
+
+def refused_at(context: RuleContext, rejection: Rejection) -> Place:
+    """Where a traceback of the refusal points: for an `assert`, at the last test it made."""
+    tree = syntax_of(context, rejection.place.file) if rejection.kind is _ASSERT else None
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Assert) and node.lineno == rejection.place.line:
+            last = _last_test(node.test)
+            return Place(rejection.place.file, last.lineno, last.col_offset)
+    return rejection.place
+
+
+def _last_test(node: ast.expr) -> ast.expr:
+    match node:
+        case ast.BoolOp(values=values):
+            return _last_test(values[-1])
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _last_test(operand)
+    return node

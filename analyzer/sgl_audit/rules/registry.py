@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from sgl_audit.model.capability import NVIDIA_NAMES
 from sgl_audit.model.report import Finding, RuleDoc, Severity
 from sgl_audit.model.source import Diagnostic
 from sgl_audit.rules.base import Rule, RuleContext
@@ -79,15 +80,35 @@ def check_rules(
     """
     found: list[Finding] = []
     diagnostics: list[Diagnostic] = []
+    wide = replace(context, capabilities=read_on(context), memory={})
     for rule in RULES:
         if (select and not _starts(rule.id, select)) or _starts(rule.id, ignore):
             continue
+        if rule.compares and not set(NVIDIA_NAMES) <= set(wide.capabilities):
+            reason = f"facts were read on {', '.join(wide.capabilities)} only"
+            diagnostics.append(Diagnostic(f"rule {rule.id} did not run: {reason}"))
+            continue
         try:
-            found += merged(rule().check(context))
+            found += merged(asked(rule().check(wide), context.capabilities))
         except Exception as error:  # A fault in one rule must not cost the others' findings.
             reason = f"{type(error).__name__}: {error}"
             diagnostics.append(Diagnostic(f"rule {rule.id} stopped: {reason}"))
     return RulesResult(tuple(sorted(found, key=_key)), tuple(diagnostics))
+
+
+def read_on(context: RuleContext) -> tuple[str, ...]:
+    """The capabilities on which the facts were read: those asked for, and maybe more."""
+    gates = (*context.facts.gates, *context.facts.platform)
+    known = {name for gate in gates for name, _ in gate.holds}
+    return ordered({*known, *context.capabilities})
+
+
+def asked(findings: Iterable[Finding], capabilities: Collection[str]) -> Iterator[Finding]:
+    """The findings that concern one of the capabilities, without the others."""
+    for item in findings:
+        names = tuple(name for name in item.capabilities if name in capabilities)
+        if names:
+            yield replace(item, capabilities=names)
 
 
 def _starts(rule_id: str, prefixes: Collection[str]) -> bool:

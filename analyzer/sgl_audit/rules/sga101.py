@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sgl_audit.model.guard import text_of
 from sgl_audit.model.report import ChainLink, Finding, Severity
+from sgl_audit.model.source import Place
 from sgl_audit.rules.atoms import OR
 from sgl_audit.rules.base import Rule, RuleContext
 from sgl_audit.rules.findings import finding, link
+from sgl_audit.rules.launched import Stopped, stopped
 from sgl_audit.rules.meetings import Meeting, meetings
 from sgl_audit.rules.models import specific
-from sgl_audit.rules.options import flag_of
-from sgl_audit.rules.refusing import ways_out
-from sgl_audit.rules.wording import conditions, one_of, shortened
+from sgl_audit.rules.options import flag_of, options_by_name
+from sgl_audit.rules.refusing import refused_at, ways_out
+from sgl_audit.rules.wording import conditions, one_of, several, shortened
 
 _SHOWN = 3
+_Key = tuple[Place, str, str]
 _ARGS = """
 from sglang.srt.utils import is_blackwell
 
@@ -103,8 +107,30 @@ class DefaultRefused(Rule):
             rejection = meeting.refusal.rejection
             key = (meeting.severity, rejection.place, meeting.selection.option.name)
             groups.setdefault((*key, meeting.selection.value), []).append(meeting)
+        met: dict[_Key, Stopped] = {(s.place, s.option, s.value): s for s in stopped(context)}
         for group in groups.values():
-            yield self._report(context, group)
+            found = self._report(context, group)
+            seen = met.pop(_key(found, met), None)
+            yield found if seen is None else _confirmed(context, found, seen)
+        for item in met.values():
+            yield self._launched(context, item)
+
+    def _launched(self, context: RuleContext, item: Stopped) -> Finding:
+        option = options_by_name(context)[item.option]
+        return finding(
+            self,
+            capabilities=[row.capability for row in item.rows],
+            place=item.place,
+            function=item.rejection.function,
+            line=item.rejection.excerpt,
+            option=item.option,
+            value=item.value,
+            message=f"{item.option} = {item.value}, which nobody set, is refused: "
+            f"{shortened(item.rejection.message)}",
+            when=several(row.family for row in item.rows),
+            remedy=f"another value of {flag_of(option)}",
+            chain=(_ends_here(context, item), link(context, "refused here", item.place)),
+        )
 
     def _report(self, context: RuleContext, group: list[Meeting]) -> Finding:
         first = group[0]
@@ -112,11 +138,11 @@ class DefaultRefused(Rule):
         rejection = first.refusal.rejection
         out = ways_out(context, first.refusal, first.capability)
         flag = flag_of(option)
-        how = "is the declared default" if first.selection.declared else "is chosen by itself"
+        how = "is the declared default" if first.selection.declared else "is chosen automatically"
         return finding(
             self,
             capabilities=[meeting.capability for meeting in group],
-            place=rejection.place,
+            place=refused_at(context, rejection),
             function=rejection.function,
             line=rejection.excerpt,
             option=option.name,
@@ -128,6 +154,23 @@ class DefaultRefused(Rule):
             chain=_chain(context, group),
             severity=first.severity,
         )
+
+
+def _key(found: Finding, met: dict[_Key, Stopped]) -> _Key:
+    """The finding as launches would have met it: they know the line of the place only."""
+    lines = {(item.file, item.line): item for item, _, _ in met}
+    place = lines.get((found.place.file, found.place.line), found.place)
+    return place, found.option or "", found.value or ""
+
+
+def _confirmed(context: RuleContext, found: Finding, item: Stopped) -> Finding:
+    chain = (*found.chain, _ends_here(context, item))
+    return replace(found, chain=chain, severity=Severity.ERROR)
+
+
+def _ends_here(context: RuleContext, item: Stopped) -> ChainLink:
+    names = several(row.family for row in item.rows)
+    return link(context, f"launches with nothing set end here: {names}")
 
 
 def _when(context: RuleContext, group: list[Meeting]) -> str:

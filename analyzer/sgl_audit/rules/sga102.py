@@ -103,6 +103,7 @@ class SelectionWiderThanPreparation(Rule):
     id = "SGA102"
     title = "selection gate wider than the preparation gate for the same value"
     severity = Severity.WARNING
+    compares = True
     INVALID = ({**_TREE, "sglang/srt/server_args.py": _ARGS.format(gate="is_blackwell")},)
     VALID = ({**_TREE, "sglang/srt/server_args.py": _ARGS.format(gate="is_sm100")},)
 

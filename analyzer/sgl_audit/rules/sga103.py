@@ -104,6 +104,7 @@ class AutoUndecided(Rule):
     id = "SGA103"
     title = "`auto` left undecided on a capability"
     severity = Severity.WARNING
+    compares = True
     INVALID = ({**_TREE, "sglang/srt/layers/quantization/fp4.py": _LAYER},)
     VALID = ({**_TREE, "sglang/srt/layers/quantization/fp4.py": _LAYER + _FALLBACK},)
 

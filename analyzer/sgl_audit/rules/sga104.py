@@ -72,6 +72,7 @@ class OpenRange(Rule):
     id = "SGA104"
     title = "open range of capabilities picks a backend"
     severity = Severity.NOTE
+    compares = True
     INVALID = (
         {
             "sglang/srt/server_args.py": _ARGS.format(test="device_sm() >= 100"),

@@ -82,6 +82,7 @@ class SweepingElse(Rule):
     id = "SGA105"
     title = "`else` sweeps a capability into a choice made for another"
     severity = Severity.WARNING
+    compares = True
     INVALID = (
         {"sglang/srt/server_args.py": _ARGS.format(rest="else"), "sglang/srt/utils.py": _UTILS},
     )

@@ -68,6 +68,7 @@ class ExactCapability(Rule):
     id = "SGA106"
     title = "exact capability beside its family"
     severity = Severity.NOTE
+    compares = True
     INVALID = (
         {
             "sglang/srt/server_args.py": _ARGS,

@@ -61,7 +61,7 @@ class MissingPair(Rule):
         something else.
 
     *Known limits*
-        Registries filled in loops are not seen. A chain may lack a pair that makes no sense.
+        Registries filled in loops are not seen, and a pair may make no sense.
 
     *What to do instead*
         Pass another value, or take another release.
@@ -108,10 +108,7 @@ class MissingPair(Rule):
                     value=", ".join(missing),
                     message=f"{flag_of(option) or option.name} admits {several(missing, 9)}, "
                     "for which nothing is registered",
-                    chain=(
-                        link(context, f"the choices of {option.name}", option.place),
-                        link(context, f"{len(known)} names are registered from here on", place),
-                    ),
+                    chain=(link(context, f"{len(known)} are registered from here on", place),),
                 )
 
     def _option_chain(self, context: RuleContext, rejection: Rejection) -> Iterator[Finding]:
