@@ -72,6 +72,7 @@ class Operators:
         error: Any
         fork_case: Any
         iterate: Any
+        iterate_counted: Any
         over_cases: Any
         percent_format: Any
         type_name: Any
@@ -99,11 +100,10 @@ class Operators:
         return self._contains_other(item, container)
 
     def _in_sequence(self, item: Value, container: Iterable[Value]) -> Value:
-        entries = list(container)
-        if isinstance(item, Unknown) and not isinstance(item, Cases):
-            return self.unknown_member(item, entries)
+        if isinstance(item, Unknown):
+            return self.unknown_member(item, container)
         doubts: list[Unknown] = []
-        for entry in entries:
+        for entry in container:
             equal = entry is item or entry == item
             if equal is True:
                 return True
@@ -141,7 +141,7 @@ class Operators:
         if container is None or isinstance(container, (int, float)):
             text = f"argument of type {self.type_name(container)!r} is not iterable"
             raise self.error("TypeError", text)
-        return self._in_sequence(item, self.iterate(container))
+        return self._in_sequence(item, self.iterate_counted(container))
 
     if TYPE_CHECKING:
         truth_value: Any
@@ -153,7 +153,7 @@ class Operators:
                 f"{item.name} in {short(container) if container.__class__ is str else container!r}"
             )
             return Unknown(name, item.reason, ("within", repr(container), item.key), item.kind)
-        entries = list(self.iterate(container))
+        entries = list(self.iterate_counted(container))
         if not entries:
             return False
         doubts = [entry for entry in entries if isinstance(entry, Unknown)]
