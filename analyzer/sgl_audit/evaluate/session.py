@@ -15,6 +15,7 @@ from sgl_audit.evaluate.standins.functions import make_builtins
 from sgl_audit.evaluate.standins.methods import method_tables
 from sgl_audit.evaluate.standins.object_methods import object_methods
 from sgl_audit.evaluate.standins.torch_module import NoContextAdapter, _NoContext
+from sgl_audit.evaluate.unknowns import PINNED
 from sgl_audit.evaluate.values import Value
 from sgl_audit.evaluate.world import World
 
@@ -63,6 +64,7 @@ class Session:
     def launch(self) -> Iterator[Machine]:
         """Everything written inside is undone at the end."""
         machine = self.machine
+        PINNED.clear()
         machine.journal.open()
         machine.steps = 0
         machine.branches = 0
