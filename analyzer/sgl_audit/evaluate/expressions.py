@@ -7,14 +7,19 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sgl_audit.evaluate.scopes import GLOBALS, PARENT, Scope, bound_names
-from sgl_audit.evaluate.streams import Stream
+from sgl_audit.evaluate.calls import lower_call, unstar
+from sgl_audit.evaluate.closures import (
+    EXPRESSIONS,
+    Frame,
+    Run,
+    load_name,
+    lower_expression,
+    unbound_local,
+)
+from sgl_audit.evaluate.comprehensions import lower_comprehension
+from sgl_audit.evaluate.scopes import PARENT, Scope
 from sgl_audit.evaluate.values import (
-    Cases,
-    Lazy,
     Negation,
-    Raised,
-    Super,
     Undecidable,
     Unknown,
     Value,
@@ -23,8 +28,6 @@ from sgl_audit.evaluate.values import (
 if TYPE_CHECKING:
     from sgl_audit.evaluate.lowering import Lowering
 
-Frame = dict[str, Value]
-Run = Callable[[Frame], Value]
 
 OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -41,23 +44,24 @@ OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.BitAnd: operator.and_,
     ast.MatMult: operator.matmul,
 }
+
+
 COMPARISONS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+
+
 UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
     ast.Invert: operator.invert,
 }
+
+
 FAST = (str, int, float, bool, type(None))
-
-
-def lower_expression(lowering: Lowering, node: ast.expr, scope: Scope) -> Run:
-    """The closure for one expression."""
-    return _LOWER[type(node)](lowering, node, scope)
 
 
 def _constant(lowering: Lowering, node: ast.Constant, scope: Scope) -> Run:
@@ -67,83 +71,6 @@ def _constant(lowering: Lowering, node: ast.Constant, scope: Scope) -> Run:
 
 def _name(lowering: Lowering, node: ast.Name, scope: Scope) -> Run:
     return load_name(lowering, node.id, scope)
-
-
-def unbound_local(name: str) -> str:
-    """The message for a local name without a value."""
-    return f"cannot access local variable {name!r} where it is not associated with a value"
-
-
-def unbound_free(name: str) -> str:
-    """The message for a name of an enclosing function without a value."""
-    return (
-        f"cannot access free variable {name!r} where it is not associated with a value in "
-        "enclosing scope"
-    )
-
-
-def load_name(lowering: Lowering, name: str, scope: Scope) -> Run:
-    """Reading a name, wherever it is bound."""
-    where, depth = scope.resolve(name)
-    machine = lowering.machine
-    if where == "local":
-
-        def local(f: Frame) -> Value:
-            try:
-                value = f[name]
-            except KeyError:
-                raise machine.error("UnboundLocalError", unbound_local(name)) from None
-            return machine.force(f, name, value) if value.__class__ is Lazy else value
-
-        return local
-    if where == "up":
-        return _load_up(lowering, name, depth)
-    missing = machine.global_missing
-
-    def from_globals(f: Frame) -> Value:
-        ns = f[GLOBALS]
-        value = ns.get(name, ns)
-        if value is ns:
-            return missing(ns, name)
-        return machine.force(ns, name, value) if value.__class__ is Lazy else value
-
-    if where == "global":
-        return from_globals
-    outer = _class_fallback(lowering, name, scope)
-
-    def from_class(f: Frame) -> Value:
-        return f[name] if name in f else outer(f)
-
-    return from_class
-
-
-def _class_fallback(lowering: Lowering, name: str, scope: Scope) -> Run:
-    probe = Scope("class", scope.parent, set(), scope.qualname)
-    return load_name(lowering, name, probe)
-
-
-def _load_up(lowering: Lowering, name: str, depth: int) -> Run:
-    machine = lowering.machine
-
-    def up(f: Frame) -> Value:
-        for _ in range(depth):
-            f = f[PARENT]
-        try:
-            value = f[name]
-        except KeyError:
-            raise machine.error("NameError", unbound_free(name)) from None
-        return machine.force(f, name, value) if value.__class__ is Lazy else value
-
-    if depth != 1:
-        return up
-
-    def up_one(f: Frame) -> Value:
-        value = f[PARENT].get(name, f)
-        if value is f:
-            raise machine.error("NameError", unbound_free(name))
-        return machine.force(f[PARENT], name, value) if value.__class__ is Lazy else value
-
-    return up_one
 
 
 def _attribute(lowering: Lowering, node: ast.Attribute, scope: Scope) -> Run:
@@ -178,146 +105,10 @@ def _slice(lowering: Lowering, node: ast.Slice, scope: Scope) -> Run:
     return lambda f: slice(lower(f), upper(f), step(f))
 
 
-def _call(lowering: Lowering, node: ast.Call, scope: Scope) -> Run:
-    machine = lowering.machine
-    if isinstance(node.func, ast.Name) and not node.args and not node.keywords:
-        special = _special_call(lowering, node.func.id, scope)
-        if special is not None:
-            return special
-    starred = any(isinstance(arg, ast.Starred) for arg in node.args)
-    doubled = any(keyword.arg is None for keyword in node.keywords)
-    arguments = _arguments(lowering, node, scope) if starred or doubled else None
-    args = [] if arguments else [lower_expression(lowering, arg, scope) for arg in node.args]
-    keywords = (
-        []
-        if arguments
-        else [(kw.arg or "", lower_expression(lowering, kw.value, scope)) for kw in node.keywords]
-    )
-    if isinstance(node.func, ast.Attribute):
-        return _method_call(lowering, node.func, scope, args, keywords, arguments)
-    callee = lower_expression(lowering, node.func, scope)
-    call = machine.call
-    if arguments is not None:
-
-        def spread(f: Frame) -> Value:
-            function = callee(f)
-            positional, named = arguments(f)
-            return call(function, positional, named)
-
-        return spread
-    if not keywords:
-        if len(args) == 1:
-            (only,) = args
-            return lambda f: call(callee(f), [only(f)], {})
-        return lambda f: call(callee(f), [arg(f) for arg in args], {})
-    return lambda f: call(callee(f), [arg(f) for arg in args], {k: v(f) for k, v in keywords})
-
-
-def _method_call(
-    lowering: Lowering,
-    func: ast.Attribute,
-    scope: Scope,
-    args: list[Run],
-    keywords: list[tuple[str, Run]],
-    arguments: Callable[[Frame], tuple[list[Value], dict[str, Value]]] | None,
-) -> Run:
-    name = func.attr
-    if arguments is None and is_super(func.value) and not keywords:
-        found = _super_call(lowering, name, scope, args)
-        if found is not None:
-            return found
-    owner = lower_expression(lowering, func.value, scope)
-    call_method = lowering.machine.call_method
-    if arguments is not None:
-
-        def spread(f: Frame) -> Value:
-            target = owner(f)
-            positional, named = arguments(f)
-            return call_method(target, name, positional, named)
-
-        return spread
-    if not keywords:
-        return lambda f: call_method(owner(f), name, [arg(f) for arg in args], {})
-    return lambda f: call_method(
-        owner(f), name, [arg(f) for arg in args], {k: v(f) for k, v in keywords}
-    )
-
-
-def is_super(node: ast.expr) -> bool:
-    """Whether an expression is `super()`."""
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "super"
-        and not node.args
-        and not node.keywords
-    )
-
-
-def _super_call(lowering: Lowering, name: str, scope: Scope, args: list[Run]) -> Run | None:
-    """`super().name(...)` with positional arguments, without the object in between."""
-    if scope.kind != "function" or scope.owner is None or scope.resolve("super")[0] != "global":
-        return None
-    cell = load_name(lowering, "__class__", scope)
-    receiver = load_name(lowering, scope.owner, scope)
-    call_super = lowering.machine.call_super
-    return lambda f: call_super(cell(f), receiver(f), name, [arg(f) for arg in args])
-
-
-def _special_call(lowering: Lowering, name: str, scope: Scope) -> Run | None:
-    machine = lowering.machine
-    if name == "super" and scope.resolve("super")[0] == "global":
-        cell = load_name(lowering, "__class__", scope)
-        first = scope
-        while first.kind == "comprehension" and first.parent is not None:
-            first = first.parent
-        if first.owner is None:
-            return None
-        receiver = load_name(lowering, first.owner, scope)
-        return lambda f: Super(cell(f), receiver(f))
-    if name == "locals" and scope.resolve("locals")[0] == "global":
-        return lambda f: {k: v for k, v in f.items() if k not in (GLOBALS, PARENT)}
-    if name == "globals" and scope.resolve("globals")[0] == "global":
-        return lambda f: machine.note_globals(f[GLOBALS])
-    return None
-
-
-def _arguments(
-    lowering: Lowering, node: ast.Call, scope: Scope
-) -> Callable[[Frame], tuple[list[Value], dict[str, Value]]]:
-    machine = lowering.machine
-    parts = [
-        (isinstance(arg, ast.Starred), lower_expression(lowering, _unstar(arg), scope))
-        for arg in node.args
-    ]
-    named = [(kw.arg, lower_expression(lowering, kw.value, scope)) for kw in node.keywords]
-
-    def build(f: Frame) -> tuple[list[Value], dict[str, Value]]:
-        args: list[Value] = []
-        for starred, run in parts:
-            if starred:
-                args.extend(machine.spread(run(f)))
-            else:
-                args.append(run(f))
-        kwargs: dict[str, Value] = {}
-        for name, run in named:
-            if name is None:
-                machine.add_keywords(kwargs, machine.mapping(run(f)))
-            else:
-                kwargs[name] = run(f)
-        return args, kwargs
-
-    return build
-
-
-def _unstar(node: ast.expr) -> ast.expr:
-    return node.value if isinstance(node, ast.Starred) else node
-
-
 def _sequence(lowering: Lowering, node: Any, scope: Scope) -> Run:
     machine = lowering.machine
     parts = [
-        (isinstance(item, ast.Starred), lower_expression(lowering, _unstar(item), scope))
+        (isinstance(item, ast.Starred), lower_expression(lowering, unstar(item), scope))
         for item in node.elts
     ]
     builders: dict[type, Callable[[list[Value]], Value]] = {
@@ -592,86 +383,6 @@ def _named(lowering: Lowering, node: ast.NamedExpr, scope: Scope) -> Run:
     return run
 
 
-def _comprehension(lowering: Lowering, node: Any, scope: Scope) -> Run:
-    machine = lowering.machine
-    inner = Scope("comprehension", scope, set(), scope.qualname)
-    inner.owner = scope.owner
-    inner.names = bound_names([g.target for g in node.generators], inner)
-    first = lower_expression(lowering, node.generators[0].iter, scope)
-    loops = []
-    for index, generator in enumerate(node.generators):
-        source = first if index == 0 else lower_expression(lowering, generator.iter, inner)
-        assign = lowering.assign(generator.target, inner)
-        conditions = [lower_expression(lowering, test, inner) for test in generator.ifs]
-        loops.append((source, assign, conditions))
-    if isinstance(node, ast.DictComp):
-        key = lower_expression(lowering, node.key, inner)
-        value = lower_expression(lowering, node.value, inner)
-        element: Run = lambda f: (key(f), value(f))  # noqa: E731
-    else:
-        element = lower_expression(lowering, node.elt, inner)
-    produce = _producer(machine, loops, element)
-
-    in_class = scope.kind == "class"
-
-    def frame_of(f: Frame) -> Frame:
-        return {GLOBALS: f[GLOBALS], PARENT: f[PARENT] if in_class else f}
-
-    build: Callable[[Any], Value] = {
-        ast.ListComp: list,
-        ast.SetComp: lambda items: machine.make_set(list(items)),
-        ast.DictComp: machine.make_dict,
-        ast.GeneratorExp: lambda items: Stream(machine, items),
-    }[type(node)]
-    text = f"items chosen at line {node.lineno}"
-    place = (lowering.file, node.lineno, node.col_offset)
-
-    def run(f: Frame) -> Value:
-        source = first(f)
-        if not isinstance(source, Unknown):
-            return build(produce(frame_of(f), source))
-        if isinstance(source, Cases):
-            return machine.fork_case(source, lambda known: run_over(f, known))
-        return Unknown(text, source.reason, ("chosen", place, source.key), source.kind)
-
-    def run_over(f: Frame, source: Value) -> Value:
-        if isinstance(source, Unknown):
-            return Unknown(text, source.reason, ("chosen", place, source.key), source.kind)
-        return build(produce(frame_of(f), source))
-
-    return run
-
-
-def _producer(machine: Any, loops: list[Any], element: Run) -> Callable[[Frame, Value], Any]:
-    def level(f: Frame, index: int, source: Value) -> Any:
-        _, assign, conditions = loops[index]
-        for item in machine.iterate(source):
-            machine.step()
-            assign(f, item)
-            if all(machine.truth(test(f)) for test in conditions):
-                if index + 1 < len(loops):
-                    yield from level(f, index + 1, loops[index + 1][0](f))
-                else:
-                    yield element(f)
-
-    if len(loops) > 1:
-        return lambda f, source: level(f, 0, source)
-    _, assign, conditions = loops[0]
-
-    def single(f: Frame, source: Value) -> Any:
-        for item in machine.iterate(source):
-            assign(f, item)
-            machine.step()
-            for test in conditions:
-                result = test(f)
-                if result is not True and (result is False or not machine.truth(result)):
-                    break
-            else:
-                yield element(f)
-
-    return single
-
-
 def _await(lowering: Lowering, node: ast.Await, scope: Scope) -> Run:
     value = lower_expression(lowering, node.value, scope)
     return lambda f: Unknown("await", "coroutines are not evaluated", ("await", id(value(f))))
@@ -687,13 +398,13 @@ def _unsupported(lowering: Lowering, node: ast.expr, scope: Scope) -> Run:
     return run
 
 
-_LOWER: dict[type, Callable[[Any, Any, Scope], Run]] = {
+EXPRESSIONS |= {
     ast.Constant: _constant,
     ast.Name: _name,
     ast.Attribute: _attribute,
     ast.Subscript: _subscript,
     ast.Slice: _slice,
-    ast.Call: _call,
+    ast.Call: lower_call,
     ast.Tuple: _sequence,
     ast.List: _sequence,
     ast.Set: _sequence,
@@ -707,13 +418,15 @@ _LOWER: dict[type, Callable[[Any, Any, Scope], Run]] = {
     ast.JoinedStr: _joined,
     ast.FormattedValue: _formatted,
     ast.NamedExpr: _named,
-    ast.ListComp: _comprehension,
-    ast.SetComp: _comprehension,
-    ast.DictComp: _comprehension,
-    ast.GeneratorExp: _comprehension,
+    ast.ListComp: lower_comprehension,
+    ast.SetComp: lower_comprehension,
+    ast.DictComp: lower_comprehension,
+    ast.GeneratorExp: lower_comprehension,
     ast.Await: _await,
     ast.Yield: _unsupported,
     ast.YieldFrom: _unsupported,
     ast.Starred: _unsupported,
 }
-__all__ = ["Cases", "Frame", "Raised", "Run", "load_name", "lower_expression"]
+
+
+__all__ = ["OPERATORS", "Frame", "Run", "load_name", "lower_expression", "unbound_local"]

@@ -188,10 +188,10 @@ def _loop(lowering: Lowering, node: Any, scope: Scope, caught: bool) -> Generato
 
 
 def _try(lowering: Lowering, node: ast.Try, scope: Scope, caught: bool) -> GeneratorRun:
-    from sgl_audit.evaluate.statements import _handler
+    from sgl_audit.evaluate.statements import lower_handler
 
     body = lower_generator_block(lowering, node.body, scope, caught or bool(node.handlers))
-    handlers = [_handler(lowering, handler, scope) for handler in node.handlers]
+    handlers = [lower_handler(lowering, handler, scope) for handler in node.handlers]
     other = lower_block(lowering, node.orelse, scope)
     final = lower_block(lowering, node.finalbody, scope)
 
