@@ -540,6 +540,44 @@ def test_what_cannot_be_told_is_undecidable_or_unknown(statement: str) -> None:
     assert value == "went on"
 
 
+def test_a_loop_over_unknown_items_knows_nothing_of_earlier_rounds() -> None:
+    value, machine = call(
+        """
+        def f(x):
+            n = 0
+            for item in x:
+                n += 1
+                if n > 3:
+                    raise ValueError("many")
+            else:
+                done = True
+            return n, done
+        """,
+        "x",
+    )
+    count, done = value
+    assert isinstance(count, Unknown)
+    assert done is True
+    assert [machine.as_text(item.raised.value) for item in machine.refusals] == ["many"]
+
+
+@pytest.mark.parametrize("statement", ["break", "return 1", "total.append(i)", "box.v = i"])
+def test_a_loop_over_unknown_items_may_not_leave_or_change_anything(statement: str) -> None:
+    source = f"""
+    class Box:
+        v = 0
+
+    total, box = [], Box()
+
+    def f(x):
+        for i in x:
+            {statement}
+        return 2
+    """
+    with pytest.raises(Undecidable):
+        call(source, "x")
+
+
 def test_unknown_arguments_reach_functions_and_natives() -> None:
     value, _ = call(
         """

@@ -198,7 +198,8 @@ class Branching:
         self,
         value: Unknown,
         run: Callable[[Value], Value],
-        once: Callable[[Value], Value],
+        once: Callable[[Unknown], Value],
+        otherwise: Callable[[], Value],
         f: Frame,
     ) -> Value:
         """Run a loop over a value of several cases, or over one that is not known at all."""
@@ -206,11 +207,12 @@ class Branching:
         if not isinstance(live, Unknown):
             return run(live)
         if not isinstance(live, Cases):
-            return self.loop_unknown(live, once, f)
-        again = lambda: self.fork_iteration(live, run, once, f)  # noqa: E731
+            self.loop_unknown(live, once, f)
+            return otherwise()
+        again = lambda: self.fork_iteration(live, run, once, otherwise, f)  # noqa: E731
         return self._close(self._arms(self.question(live), again, again, f), f)
 
-    def loop_unknown(self, value: Unknown, once: Callable[[Value], Value], f: Frame) -> Value:
+    def loop_unknown(self, value: Unknown, once: Callable[[Unknown], Value], f: Frame) -> None:
         """A loop over unknown items: fine where no round changes anything but its own locals.
 
         One round runs on an item of which nothing is known, so it meets every way a round can
@@ -235,7 +237,6 @@ class Branching:
                 assigned |= {k for k, v in contents.items() if not same(f.get(k, MISSING), v)}
         for name in assigned:
             f[name] = value.derive(f"{name} after a loop over {value.name}", "loop", name)
-        return None
 
     def _disturb_written(self, contents: dict[Any, Value]) -> None:
         """A round wrote to unknowns: how often is not known, so nothing of them is."""

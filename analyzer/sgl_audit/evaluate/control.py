@@ -14,7 +14,7 @@ from sgl_audit.evaluate.blocks import (
     placed,
 )
 from sgl_audit.evaluate.closures import Frame, Run, lower_expression, unbound_local
-from sgl_audit.evaluate.scopes import GLOBALS, PARENT, Scope, walk_scope
+from sgl_audit.evaluate.scopes import GLOBALS, PARENT, Scope, bound_names, walk_scope
 from sgl_audit.evaluate.values import Class, Raised, Undecidable, Unknown, Value
 
 if TYPE_CHECKING:
@@ -99,7 +99,13 @@ def lower_for(lowering: Lowering, node: ast.For, scope: Scope) -> Run:
             return signal
         return other(f)
 
-    def once(f: Frame, item: Value) -> Value:
+    carried = bound_names(node.body, Scope("function", None, set(), ""))
+
+    def once(f: Frame, item: Unknown) -> Value:
+        """One round of which neither the item nor what earlier rounds left is known."""
+        for name in carried:
+            if name in f:
+                f[name] = item.derive(f"{name} in a loop over unknown items", "carried", name)
         assign(f, item)
         return body(f)
 
@@ -110,6 +116,7 @@ def lower_for(lowering: Lowering, node: ast.For, scope: Scope) -> Run:
                 iterable,
                 lambda known: rest(f, machine.iterate(known)),
                 lambda item: once(f, item),
+                lambda: other(f),
                 f,
             )
         return rest(f, machine.iterate(iterable))
