@@ -61,7 +61,7 @@ class Entry:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.root = session.program.root
-        self._methods: dict[int, list[tuple[Function, list[str]]]] = {}
+        self._called: dict[ast.AST, list[str]] = {}
         self._readers: dict[int, str | None] = {}
 
     def module(self, name: str) -> Module:
@@ -129,14 +129,18 @@ class Entry:
 
     def initialising_methods(self, cls: Class) -> list[tuple[Function, list[str]]]:
         """Methods of the scheduler that call `initialize_*_config` functions, with those names."""
-        if id(cls) not in self._methods:
-            pairs = [
-                (value, called_initialisers(value.code.node))
-                for value in cls.ns.values()
-                if isinstance(value, Function)
-            ]
-            self._methods[id(cls)] = [(method, names) for method, names in pairs if names]
-        return self._methods[id(cls)]
+        pairs = [
+            (value, self._called_by(value.code.node))
+            for value in cls.ns.values()
+            if isinstance(value, Function)
+        ]
+        return [(method, names) for method, names in pairs if names]
+
+    def _called_by(self, node: ast.AST) -> list[str]:
+        # The class may be built anew for each launch; its syntax stays.
+        if node not in self._called:
+            self._called[node] = called_initialisers(node)
+        return self._called[node]
 
     def _run_method(
         self, method: Function, scheduler: Instance, reached: Reached, names: list[str]
