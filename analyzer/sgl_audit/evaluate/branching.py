@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sgl_audit.evaluate.journal import Journal, Memo, Overlay, restore
-from sgl_audit.evaluate.scopes import GLOBALS
+from sgl_audit.evaluate.implied import implied
+from sgl_audit.evaluate.joining import join_contents
+from sgl_audit.evaluate.journal import Journal, restore
 from sgl_audit.evaluate.statements import BREAK, CONTINUE, Return, Split
 from sgl_audit.evaluate.values import (
     INSTANCE_TYPES,
@@ -38,9 +39,14 @@ from sgl_audit.evaluate.values import (
 if TYPE_CHECKING:
     from sgl_audit.evaluate.expressions import Frame
 
+
 BRANCH_BUDGET = 4_000
+
+
 # Values whose operators, attributes or items may run code of the program.
 ACTIVE = (*INSTANCE_TYPES, Class, Function, Native, Bound, Module)
+
+
 Key = tuple[Any, ...]
 
 
@@ -426,114 +432,6 @@ class Branching:
             self.journal.touch(container)
             restore(container, contents)
         return True
-
-
-def join_contents(container: Any, states: list[tuple[Cube, Any]]) -> Any:
-    """The contents of one container after several ways, or MISSING where they do not join."""
-    if isinstance(container, dict):
-        return _join_dicts(container, states)
-    if isinstance(container, list):
-        if len({len(state) for _, state in states}) != 1:
-            return MISSING
-        columns = zip(*(state for _, state in states), strict=True)
-        cubes = [cube for cube, _ in states]
-        return [_join_items(cubes, column) for column in columns]
-    first = states[0][1]
-    return set(first) if all(state == first for _, state in states[1:]) else MISSING
-
-
-def _join_dicts(container: Any, states: list[tuple[Cube, Any]]) -> Any:
-    if isinstance(container, Memo):
-        first = states[0][1]
-        rest = [state for _, state in states[1:]]
-        return {k: v for k, v in first.items() if all(k in r and same(r[k], v) for r in rest)}
-    frame = GLOBALS in container
-    keys: dict[Any, None] = {}
-    for _, state in states:
-        keys.update(dict.fromkeys(state))
-    joined: dict[Any, Value] = {}
-    for key in keys:
-        column = [state.get(key, MISSING) for _, state in states]
-        if any(item is MISSING for item in column):
-            if not frame and not isinstance(container, Overlay):
-                return MISSING
-            joined[key] = Unknown(
-                str(key), "bound on some ways only", ("unbound", key, id(container))
-            )
-        else:
-            joined[key] = _join_items([cube for cube, _ in states], column)
-    return joined
-
-
-def _join_items(cubes: list[Cube], column: Any) -> Value:
-    items = list(column)
-    if all(same(item, items[0]) for item in items[1:]):
-        return items[0]
-    return Cases.of(tuple(zip(cubes, items, strict=True)))
-
-
-def implied(key: Key, known: dict[Key, bool]) -> bool | None:
-    """What answers about the same unknown say about another question on it.
-
-    Questions on equality with constants and on truth are understood: a value known to equal one
-    of some constants, or none of them, answers what follows from that and no more.
-    """
-    if len(key) == 3 and key[0] in EQUALITIES:
-        base, asked = key[2], constants(key)
-        if asked is None:
-            return None
-    else:
-        base, asked = key, None
-    possible, excluded, false = facts_on(base, known)
-    if possible is not None:
-        possible = {value for value in possible if value not in excluded}
-    if asked is None:
-        truths = {bool(value) for value in possible or ()}
-        return truths.pop() if len(truths) == 1 else None
-    if possible is not None:
-        if not possible & asked:
-            return False
-        if key[0] != "is" and possible <= asked:
-            return True
-    if asked <= excluded or (false and all(asked)):
-        return False
-    return None
-
-
-EQUALITIES = ("==", "in", "is")
-CONSTANTS = ("str", "int", "float", "bool", "bytes", "NoneType")
-
-
-def constants(key: Key) -> set[Any] | None:
-    """The constants that a question compares with, or None where it is not only that."""
-    listed = key[1] if key[0] == "in" else (key[1],)
-    found = set()
-    for item in listed:
-        if not (isinstance(item, tuple) and len(item) == 2 and item[0] in CONSTANTS):
-            return None
-        value = item[1]
-        # NaN equals nothing, itself included.
-        if value != value or type(value).__name__ != item[0]:
-            return None
-        found.add(value)
-    return found
-
-
-def facts_on(base: Key, known: dict[Key, bool]) -> tuple[set[Any] | None, set[Any], bool]:
-    """(values one of which it equals, or None; values it does not equal; known to be false)"""
-    possible: set[Any] | None = None
-    excluded: set[Any] = set()
-    for fact, truth in known.items():
-        if len(fact) != 3 or fact[0] not in EQUALITIES or fact[2] != base:
-            continue
-        told = constants(fact)
-        if told is None:
-            continue
-        if truth:
-            possible = told if possible is None else possible & told
-        elif fact[0] != "is" or told == {None}:
-            excluded |= told
-    return possible, excluded, known.get(base) is False
 
 
 def iterate_ways(split: Split) -> Iterator[Way]:

@@ -198,7 +198,7 @@ def _get(machine: Machine, owner: Any, args: list[Value], kwargs: dict[str, Valu
 
 
 def _sort(machine: Machine, owner: Any, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    from sgl_audit.evaluate.standins.functions import sort_values
+    from sgl_audit.evaluate.standins.aggregates import sort_values
 
     ordered = sort_values(machine, list(owner), kwargs)
     if isinstance(ordered, Unknown):
