@@ -1,6 +1,7 @@
 """Calls, arguments, decorators and what goes wrong in them."""
 
 import functools
+import inspect
 
 
 def attempt(function, *args, **kwargs):
@@ -388,3 +389,70 @@ def case_total_ordering():
 
 def case_cmp_to_key():
     return sorted([3, 1, 2], key=functools.cmp_to_key(lambda a, b: b - a))
+
+
+def case_inspect():
+    def f(a, /, b: int, c=3, *rest, d, e=5, **named) -> str:
+        """Doc."""
+
+    class A:
+        """A doc.
+
+        More.
+        """
+
+        def __init__(self, x, y=2): ...
+
+        def m(self, z): ...
+
+        @classmethod
+        def k(cls, q): ...
+
+        @staticmethod
+        def s(w): ...
+
+    @functools.wraps(f)
+    def wrapped(*args, **kwargs): ...
+
+    @functools.lru_cache
+    def cached(n=1): ...
+
+    def generator():
+        yield 1
+
+    p = inspect.signature(f).parameters
+    P = inspect.Parameter
+    return (
+        list(p),
+        [int(x.kind) for x in p.values()],
+        [x.default for x in p.values() if x.default is not P.empty],
+        p["b"].annotation is int,
+        p["a"].annotation is P.empty,
+        p["a"].default is inspect._empty,
+        p["rest"].kind == P.VAR_POSITIONAL,
+        any(x.kind is P.VAR_KEYWORD for x in p.values()),
+        p["d"].kind in (P.KEYWORD_ONLY,),
+        inspect.signature(f).return_annotation is str,
+        list(inspect.signature(A).parameters),
+        list(inspect.signature(A(1).m).parameters),
+        list(inspect.signature(A.m).parameters),
+        list(inspect.signature(A.k).parameters),
+        list(inspect.signature(A.s).parameters),
+        list(inspect.signature(wrapped).parameters),
+        list(inspect.signature(cached).parameters),
+        list(inspect.signature(lambda u, v=1: u).parameters),
+        inspect.isclass(A),
+        inspect.isclass(A(1)),
+        inspect.isfunction(f),
+        inspect.ismethod(A(1).m),
+        inspect.ismethod(f),
+        inspect.isgeneratorfunction(generator),
+        inspect.isgeneratorfunction(f),
+        inspect.iscoroutinefunction(f),
+        inspect.getdoc(A),
+        inspect.getdoc(f),
+        [n for n, _ in inspect.getmembers(A, inspect.isfunction)],
+        [c.__name__ for c in inspect.getmro(A)],
+        inspect.ismodule(inspect),
+        "x" in inspect.signature(A).parameters,
+    )

@@ -62,7 +62,10 @@ class Dataclasses:
             name: records.field_object(self.marker, field, self.missing)
             for name, field in fields.items()
         }
-        cls.ns["__dataclass_params__"] = Opaque("params")
+        parameters = Instance(Class("_DataclassParams", (self.machine.object_class,), {}))
+        defaults = {"init": True, "repr": True, "eq": True, "order": False, "frozen": False}
+        parameters.d.update({**defaults, "unsafe_hash": False, **options})
+        cls.ns["__dataclass_params__"] = parameters
         self._methods(cls, listed, options)
         if options.get("slots") and cls.layout is None and cls.opaque_base is None:
             cls.data["slots"] = frozenset(f.name for f in listed)

@@ -6,9 +6,9 @@ Assumes: logging and warnings have no effect on decisions.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sgl_audit.evaluate.standins import contexts, copying, functools_module, records
+from sgl_audit.evaluate.standins import contexts, copying, functools_module, records, reflection
 from sgl_audit.evaluate.standins.contexts import Fixed
 from sgl_audit.evaluate.values import (
     Bound,
@@ -21,7 +21,6 @@ from sgl_audit.evaluate.values import (
     Opaque,
     Property,
     StaticMethod,
-    Unknown,
     Value,
 )
 
@@ -147,75 +146,6 @@ def _new_module(name: str) -> Module:
     return module
 
 
-def _inspect(standins: Standins, module: Module) -> None:
-    machine = standins.machine
-
-    def signature(function: Value, **kw: Value) -> Value:
-        code = _code_of(function)
-        if code is None:
-            return Unknown("signature", "of something outside the tree")
-        names = [*code.positional, *code.kwonly]
-        if isinstance(function, Bound):
-            names = names[1:]
-        if code.vararg:
-            names.append(code.vararg)
-        if code.kwarg:
-            names.append(code.kwarg)
-        cls = Class("Signature", (machine.object_class,), {}, "inspect")
-        item = Instance(cls)
-        item.d["parameters"] = {name: _parameter(machine, function, name) for name in names}
-        return item
-
-    standins.define(
-        module,
-        raw=True,
-        isclass=lambda value: isinstance(value, Class),
-        isfunction=lambda value: isinstance(value, Function),
-        ismethod=lambda value: isinstance(value, Bound),
-        iscoroutinefunction=lambda value: bool(getattr(_code_of(value), "is_async", False)),
-        ismodule=lambda value: isinstance(value, Module),
-        signature=signature,
-        getmro=lambda cls: cls.mro,
-        isabstract=lambda value: False,
-        currentframe=lambda: Opaque("frame"),
-        getmodule=lambda value: Opaque("module"),
-        getmembers=lambda target, test=None: _members(machine, target, test),
-    )
-    module.ns["Parameter"] = Opaque("inspect.Parameter")
-    module.ns["_empty"] = Opaque("inspect._empty")
-
-
-def _parameter(machine: Any, function: Value, name: str) -> Instance:
-    item = Instance(Class("Parameter", (machine.object_class,), {}, "inspect"))
-    item.d.update({"name": name, "default": Opaque("inspect._empty"), "kind": Opaque("kind")})
-    inner = function.function if isinstance(function, Bound) else function
-    code = inner.code
-    first = len(code.positional) - len(inner.defaults)
-    if name in code.positional and code.positional.index(name) >= first:
-        item.d["default"] = inner.defaults[code.positional.index(name) - first]
-    elif name in inner.kwdefaults:
-        item.d["default"] = inner.kwdefaults[name]
-    return item
-
-
-def _code_of(function: Value) -> Any:
-    while isinstance(function, (Bound, StaticMethod, ClassMethod)):
-        function = function.function
-    if isinstance(function, Class):
-        function = function.find("__init__")
-    if isinstance(function, Native) and "__wrapped__" in function.d:
-        return _code_of(function.d["__wrapped__"])
-    return function.code if isinstance(function, Function) else None
-
-
-def _members(machine: Any, target: Value, test: Value) -> list[Value]:
-    ns = target.ns if isinstance(target, (Module, Class)) else {}
-    pairs = sorted((name, machine.lookup(target, name)) for name in ns if isinstance(name, str))
-    if test is None:
-        return [tuple(pair) for pair in pairs]
-    return [tuple(pair) for pair in pairs if machine.truth(machine.call(test, [pair[1]], {}))]
-
-
 def _logging(standins: Standins, module: Module) -> None:
     machine = standins.machine
     silent = standins.native("log", lambda *a, **k: None, raw=True)
@@ -288,7 +218,7 @@ BUILDERS: dict[str, Build] = {
     "functools": functools_module.build,
     "contextlib": contexts.build,
     "types": _types,
-    "inspect": _inspect,
+    "inspect": reflection.build,
     "logging": _logging,
     **dict.fromkeys(("abc", "copy", "warnings", "__future__", "weakref"), _simple),
 }
