@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sgl_audit.model.source import Place
@@ -47,7 +47,7 @@ def _moe_layers(context: RuleContext) -> dict[str, list[MoeLayer]]:
         makers = {node.name: method for node in classes if (method := _method(node, _MAKER))}
         for node in classes:
             quantization = _name_of(node)
-            for name in sorted(_mentioned(node) & makers.keys()) if quantization else ():
+            for name in _handed_out(node, quantization, makers.keys()) if quantization else ():
                 maker = makers[name]
                 place = Place(file, maker.lineno, maker.col_offset)
                 layer = MoeLayer(quantization, node.name, name, place, _settled(maker))
@@ -63,16 +63,26 @@ def _method(node: ast.ClassDef, name: str) -> ast.FunctionDef | None:
 
 
 def _name_of(node: ast.ClassDef) -> str:
-    """What a configuration class calls its quantization: the text that `get_name` returns."""
+    """What a configuration class calls its quantization: by `get_name`, or by `name`."""
     method = _method(node, "get_name")
-    match method.body[-1] if method is not None else None:
-        case ast.Return(value=ast.Constant(value=str() as text)):
-            return text
+    body = [method.body[-1]] if method is not None else node.body
+    for item in body:
+        match item:
+            case ast.Return(value=ast.Constant(value=str() as text)):
+                return text
+            case ast.Assign(
+                targets=[ast.Name(id="name")], value=ast.Constant(value=str() as text)
+            ) if node.name.endswith("Config"):
+                return text
     return ""
 
 
-def _mentioned(node: ast.ClassDef) -> set[str]:
-    return {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
+def _handed_out(node: ast.ClassDef, quantization: str, makers: Iterable[str]) -> list[str]:
+    """The classes that a configuration names, else those of its file named after its format."""
+    known = set(makers)
+    named = {item.id for item in ast.walk(node) if isinstance(item, ast.Name)} & known
+    form = quantization.rpartition("_")[2]
+    return sorted(named or {name for name in known if form in name.lower()})
 
 
 def _settled(maker: ast.FunctionDef) -> bool:

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from sgl_audit.model.facts import Decision, DecisionKind
 from sgl_audit.model.guard import AtomKind, Guard, atoms
 from sgl_audit.model.source import Place
-from sgl_audit.rules.atoms import Vocabulary, asked_by, vocabulary
+from sgl_audit.rules.atoms import asked_by, vocabulary
 from sgl_audit.rules.base import RuleContext
 from sgl_audit.rules.choosing import in_server
 from sgl_audit.rules.options import options_by_name
 from sgl_audit.rules.sources import data_of, syntax_of
 
 Asked = tuple[str, str]
-# An attribute that keeps the answer of `get_option().is_value()`; few files have one.
-_KEPT = re.compile(rb"self\.\w+ = get_\w+\(\)\.is_")
+# An attribute that keeps the answer of `option.is_value()`; few files have one.
+_KEPT = re.compile(rb"self\.\w+ = \w+(?:\(\))?\.is_\w+\(\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,11 @@ def _in_class(
             if not isinstance(branch, ast.If) or decision is None:
                 continue
             inside = [item for part in branch.body for item in _questions(part, asked)]
+            if not everywhere:
+                inside = _insisted(node, method, branch, asked)
             for what, question in inside:
                 # Asked outside of the branch too, it is prepared for there as well.
-                if sum(other == what for other, _ in everywhere) == 1:
+                if sum(other == what for other, _ in everywhere) < 2:
                     yield Preparation(
                         *what,
                         decision.guard,
@@ -88,6 +90,28 @@ def _in_class(
                         decision.function,
                         decision.excerpt,
                     )
+
+
+def _insisted(
+    node: ast.ClassDef, preparing: ast.FunctionDef, branch: ast.If, asked: dict[str, Asked]
+) -> list[tuple[Asked, ast.Attribute]]:
+    """Questions in other methods that assert something about what the branch prepares."""
+    made = {
+        target.id
+        for item in ast.walk(branch)
+        if isinstance(item, ast.Assign)
+        for target in item.targets
+        if isinstance(target, ast.Name)
+    }
+    found: list[tuple[Asked, ast.Attribute]] = []
+    for method in node.body:
+        if isinstance(method, ast.FunctionDef) and method is not preparing:
+            for item in ast.walk(method):
+                if isinstance(item, ast.If) and isinstance(item.body[0], ast.Assert):
+                    tested = ast.walk(item.body[0].test)
+                    if made & {name.id for name in tested if isinstance(name, ast.Name)}:
+                        found += list(_questions(item, asked))[:1]
+    return found
 
 
 def _questions(node: ast.AST, asked: dict[str, Asked]) -> Iterator[tuple[Asked, ast.Attribute]]:
@@ -101,29 +125,32 @@ def _questions(node: ast.AST, asked: dict[str, Asked]) -> Iterator[tuple[Asked, 
 def _asking_attributes(context: RuleContext, node: ast.ClassDef) -> dict[str, Asked]:
     """The attributes that hold whether an option has one value."""
     words, options = vocabulary(context), options_by_name(context)
+    getters = {
+        name: getter
+        for item in ast.walk(node)
+        if isinstance(item, ast.Assign)
+        and (getter := _getter(item.value))
+        and isinstance(item.targets[0], ast.Name)
+        and (name := item.targets[0].id)
+    }
     found: dict[str, Asked] = {}
     for item in ast.walk(node):
         match item:
             case ast.Assign(
-                targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=value
+                targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)],
+                value=ast.Call(func=ast.Attribute(value=owner, attr=predicate), args=[]),
             ):
-                asked = _asked(value, words)
-                if asked is not None and asked[0] in options:
-                    found[name] = asked
+                local = getters.get(owner.id) if isinstance(owner, ast.Name) else None
+                option = _getter(owner) or local or ""
+                value = next(iter(asked_by(words, predicate, option) or ()), None)
+                if option in options and isinstance(value, str):
+                    found[name] = option, value
     return found
 
 
-def _asked(value: ast.expr, words: Vocabulary) -> Asked | None:
-    """The option and value that `get_option().is_value()` asks about."""
-    match value:
-        case ast.Call(
-            func=ast.Attribute(
-                value=ast.Call(func=ast.Name(id=getter) | ast.Attribute(attr=getter)), attr=name
-            ),
-            args=[],
-        ):
-            option = getter.removeprefix("get_")
-            text = next(iter(asked_by(words, name, option) or ()), None)
-            if isinstance(text, str):
-                return option, text
+def _getter(node: ast.expr) -> str | None:
+    """The option that a call such as `get_moe_runner_backend()` gives."""
+    match node:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[]):
+            return name.removeprefix("get_") if name.startswith("get_") else None
     return None

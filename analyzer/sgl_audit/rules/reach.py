@@ -64,6 +64,9 @@ def _known(context: RuleContext) -> dict[tuple[str, AtomKind, tuple[str, ...], b
 
 
 def _of_one(context: RuleContext, atom: Atom, wanted: bool) -> Reach:
+    if _AVAILABLE.match(atom.text):
+        missing = atom.text.startswith("import of")
+        return Reach.DEFAULT if wanted is not missing else Reach.FLAG
     if atom.kind is AtomKind.ENVIRONMENT:
         holds = _variable_holds(context, atom)
         if holds is None:
@@ -73,14 +76,12 @@ def _of_one(context: RuleContext, atom: Atom, wanted: bool) -> Reach:
         return Reach.DEFAULT
     if atom.kind is AtomKind.MODEL:
         return Reach.MODEL
-    if _AVAILABLE.match(atom.text):
-        missing = atom.text.startswith("import of")
-        return Reach.DEFAULT if wanted is not missing else Reach.FLAG
     if atom.kind is AtomKind.OPTION:
         return _of_option(context, atom, wanted)
     if atom.kind is AtomKind.VERSION:
         return Reach.OPEN
-    return Reach.MODEL if _MODEL_TEXT.search(atom.text) and "(" not in atom.text else Reach.OPEN
+    plain = "(" not in atom.text.replace("()", "")
+    return Reach.MODEL if plain and _MODEL_TEXT.search(atom.text) else Reach.OPEN
 
 
 def _of_option(context: RuleContext, atom: Atom, wanted: bool) -> Reach:

@@ -60,25 +60,26 @@ class DefaultRefused(Rule):
     """The tree picks a value by itself and refuses the same value further on.
 
     *What it does*
-        Follows every place that gives a backend option a value with no flag set (the declared
-        default, an assignment, an override) to every place that refuses values of that option
-        because of the machine, and reports pairs whose conditions can hold together.
+        Follows every place that gives a backend option a value with no flag set
+        (the declared default, an assignment, an override) to every place that
+        refuses values of that option because of the machine, and reports pairs
+        whose conditions can hold together.
 
     *Why it is bad*
-        The server starts, may load weights for minutes, and then stops on a setting that nobody
-        chose.
+        The server starts, may load weights for minutes, and then stops on a
+        setting that nobody chose.
 
     *Known limits*
-        Conditions that are calls on more than the machine are taken as possible; such findings
-        are warnings. Two conditions that single out models in different words are taken as
-        being about different models.
+        Conditions that are calls on more than the machine are taken as
+        possible; such findings are warnings. Two conditions that single out
+        models in different words are taken as being about different models.
 
     *What to do instead*
         Pass one of the values that the refusal names, as the finding says.
 
     *Seen in*
-        Qwen3-Next on B200 with 0.5.2 to 0.5.5 (sgl-project/sglang#10366); hybrid linear
-        attention on SM120 with 0.5.9.
+        Qwen3-Next on B200 with 0.5.2 to 0.5.5 (sgl-project/sglang#10366);
+        hybrid linear attention on SM120 with 0.5.9.
     """
 
     id = "SGA101"
@@ -195,4 +196,4 @@ def _chain(context: RuleContext, group: list[Meeting]) -> list[ChainLink]:
     ]
     rejection = group[0].refusal.rejection
     text = f"{rejection.exception} when {text_of(rejection.guard)}"
-    return [*links, link(context, text, rejection.place)]
+    return [*links, link(context, text, refused_at(context, rejection))]

@@ -81,23 +81,26 @@ class SelectionWiderThanPreparation(Rule):
     """A value is chosen on more capabilities than its weights are prepared on.
 
     *What it does*
-        Compares the places that choose a value by themselves with branches in layers that test
-        the capability first and only inside ask for that very value.
+        Compares the places that choose a value by themselves with branches in
+        layers that test the capability first and only inside ask for that very
+        value.
 
     *Why it is bad*
-        On the capabilities in between the kernel gets weights in a layout or size that it was not
-        made for: an assertion while loading, or wrong numbers.
+        On the capabilities in between the kernel gets weights in a layout or
+        size that it was not made for: an assertion while loading, or wrong
+        numbers.
 
     *Known limits*
-        Only questions kept in an attribute of the layer are followed. That the unprepared
-        weights really fail is not proven by the tree, so this is a warning.
+        Only questions kept in an attribute of the layer are followed. That the
+        unprepared weights really fail is not proven by the tree, so this is a
+        warning.
 
     *What to do instead*
         Pass another value of the option.
 
     *Seen in*
-        GPT-OSS in MXFP4 on SM12x, 0.5.5 to 0.5.9 (sgl-project/sglang#13061): chosen on Blackwell,
-        padded on SM100 only.
+        GPT-OSS in MXFP4 on SM12x, 0.5.5 to 0.5.9 (sgl-project/sglang#13061):
+        chosen on Blackwell, padded on SM100 only.
     """
 
     id = "SGA102"
@@ -151,7 +154,7 @@ class SelectionWiderThanPreparation(Rule):
                     f"{preparation.function} branches on {text_of(preparation.guard)}",
                     preparation.place,
                 ),
-                link(context, f"and only there asks for {value}", preparation.asks),
+                link(context, f"here it asks for {value}", preparation.asks),
             ),
         )
 

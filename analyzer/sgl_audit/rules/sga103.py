@@ -82,17 +82,18 @@ class AutoUndecided(Rule):
     """`auto` becomes a backend on some capabilities only, and the layer has no arm for `auto`.
 
     *What it does*
-        For every place that turns `auto` into a backend for a quantization, asks on which other
-        capabilities no place does so for the same models, and reports those on which `auto`
-        reaches a layer whose method makes no runner for it.
+        For every place that turns `auto` into a backend for a quantization,
+        asks on which other capabilities no place does so for the same models,
+        and reports those on which `auto` reaches a layer whose method makes no
+        runner for it.
 
     *Why it is bad*
-        What runs then is whatever the layer ends in: a path meant for something else, a slow
-        one, or none.
+        What runs then is whatever the layer ends in: a path meant for something
+        else, a slow one, or none.
 
     *Known limits*
-        Only layers whose configuration class names its quantization are followed, and only by
-        the method that makes the runner.
+        Only layers whose configuration class names its quantization are
+        followed, and only by the method that makes the runner.
 
     *What to do instead*
         Name the backend.

@@ -49,24 +49,26 @@ class OpenRange(Rule):
     """A lower bound on the capability picks a backend for every generation that came after.
 
     *What it does*
-        Finds tests such as `>= 9`, `sm >= 90` or a least capability that admit every newer
-        generation and pick a backend, switch on a library or admit a quantization.
+        Finds tests such as `>= 9`, `sm >= 90` or a least capability that admit
+        every newer generation and pick a backend, switch on a library or admit
+        a quantization.
 
     *Why it is bad*
-        Kernels are written for a generation. SM120 is newer than SM100 and does not run its
-        code; a bound written for Hopper or for B200 sends it there.
+        Kernels are written for a generation. SM120 is newer than SM100 and does
+        not run its code; a bound written for Hopper or for B200 sends it there.
 
     *Known limits*
-        An open range is right where the code behind it is portable, and the tree does not say
-        whether it is: a note, unless the tree picks the same value elsewhere for named
-        generations only.
+        An open range is right where the code behind it is portable, and the
+        tree does not say whether it is: a note, unless the tree picks the same
+        value elsewhere for named generations only.
 
     *What to do instead*
         Name a backend that is known to run on the capability.
 
     *Seen in*
-        DeepGEMM on SM120 with 0.5.9 (sgl-project/sglang#18870), sparse attention defaults from
-        0.5.12 on (sgl-project/sglang#26087), W4A8 experts (sgl-project/sglang#17494).
+        DeepGEMM on SM120 with 0.5.9 (sgl-project/sglang#18870), sparse
+        attention defaults from 0.5.12 on (sgl-project/sglang#26087), W4A8
+        experts (sgl-project/sglang#17494).
     """
 
     id = "SGA104"

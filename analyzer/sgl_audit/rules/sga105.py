@@ -60,23 +60,23 @@ class SweepingElse(Rule):
     """What is left after some capabilities were named gets a value that is made for one of them.
 
     *What it does*
-        Finds places that pick a backend only because the capability is none of those asked
-        before, where the tree itself picks the same backend, at two places or more, by name of
-        other capabilities.
+        Finds places that pick a backend only because the capability is none of
+        those asked before, where the tree itself picks the same backend, at two
+        places or more, by name of other capabilities.
 
     *Why it is bad*
         A capability that nobody thought of gets a kernel of another generation.
 
     *Known limits*
-        Needs the tree's own evidence of what the value is for; without two such places it says
-        nothing.
+        Needs the tree's own evidence of what the value is for; without two such
+        places it says nothing.
 
     *What to do instead*
         Name a backend that is known to run on the capability.
 
     *Seen in*
-        NVFP4 experts on SM120 from 0.5.15 on: everything that is not SM8x or SM90 gets the
-        TensorRT-LLM kernels.
+        NVFP4 experts on SM120 from 0.5.15 on: everything that is not SM8x or
+        SM90 gets the TensorRT-LLM kernels.
     """
 
     id = "SGA105"

@@ -44,25 +44,28 @@ class ExactCapability(Rule):
     """A test is true on one member of a generation only, and the others take another path.
 
     *What it does*
-        Finds tests for exactly one capability of a generation from Blackwell on ((12, 0) and not
-        (12, 1), 100 and not 103) where a backend or path is chosen, and gate names that mean the
-        exact capability at one place and the family at another.
+        Finds tests for exactly one capability of a generation from Blackwell on
+        ((12, 0) and not (12, 1), 100 and not 103) where a backend or path is
+        chosen, and gate names that mean the exact capability at one place and
+        the family at another.
 
     *Why it is bad*
-        SM120 and SM121, or SM100 and SM103, run the same code for most kernels and differ for a
-        few. Where equality was written for the family, a card silently loses a kernel or keeps
-        one that was switched off for its sibling.
+        SM120 and SM121, or SM100 and SM103, run the same code for most kernels
+        and differ for a few. Where equality was written for the family, a card
+        silently loses a kernel or keeps one that was switched off for its
+        sibling.
 
     *Known limits*
-        Whether the member or the family was meant is not in the tree: a note, and a warning only
-        where the sibling keeps what is switched off.
+        Whether the member or the family was meant is not in the tree: a note,
+        and a warning only where the sibling keeps what is switched off.
 
     *What to do instead*
-        Check the path that the other card takes; where it is the wrong one, name a backend.
+        Check the path that the other card takes; where it is the wrong one,
+        name a backend.
 
     *Seen in*
-        Sparse attention on SM121 (sgl-project/sglang#36497); DeepGEMM left on for SM121 while it
-        is off for SM120, from 0.5.15 on.
+        Sparse attention on SM121 (sgl-project/sglang#36497); DeepGEMM left on
+        for SM121 while it is off for SM120, from 0.5.15 on.
     """
 
     id = "SGA106"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from sgl_audit.model.facts import BackendEnum, Decision, DecisionKind, Option
@@ -13,6 +14,7 @@ from sgl_audit.rules.base import Rule, RuleContext
 from sgl_audit.rules.choosing import in_server
 from sgl_audit.rules.findings import finding, link
 from sgl_audit.rules.options import UNDECIDED, flag_of, options_by_name
+from sgl_audit.rules.sources import syntax_of
 
 _LIST = """
 MODE_CHOICES = ["auto", "triton", {more}]
@@ -40,20 +42,24 @@ class ChoiceAndMember(Rule):
     """An option's choices and the enum made from its value do not name the same values.
 
     *What it does*
-        Compares the choice list of each backend option with the enum of the same name.
+        Compares the choice list of each backend option with the enum of the
+        same name.
 
     *Why it is bad*
-        A choice without member passes the argument parser and raises `ValueError` where the enum
-        is made. A member without choice can be set by the code only: the command line offers no
-        way to it, though the kernels may be there.
+        A choice without member passes the argument parser and raises
+        `ValueError` where the enum is made. A member without choice can be set
+        by the code only: the command line offers no way to it, though the
+        kernels may be there.
 
     *Known limits*
-        Enums whose members have no text values, or that map unknown text by `_missing_`, are not
-        compared. Values added through an extension point of the list are not seen.
+        Enums whose members have no text values, or that map unknown text by
+        `_missing_`, are not compared. Values added through an extension point
+        of the list are not seen.
 
     *What to do instead*
-        For a choice without member, pass another value. For a member without choice there is
-        nothing to pass; a plug-in can add the choice through the list's extension point.
+        For a choice without member, pass another value. For a member without
+        choice there is nothing to pass; a plug-in can add the choice through
+        the list's extension point.
 
     *Seen in*
         `marlin` in `MoeRunnerBackend` of 0.5.9.
@@ -83,7 +89,7 @@ class ChoiceAndMember(Rule):
                 continue
             for choice in choices:
                 # What stands for "not decided" or for another value is replaced before.
-                known = choice in values or choice in UNDECIDED or enum.has_missing
+                known = choice in values or choice in UNDECIDED or _maps(context, enum)
                 if not known and not _translated(context, option, choice):
                     yield self._no_member(context, option, enum, choice)
             for value, member in values.items():
@@ -146,6 +152,20 @@ def enums_of_options(context: RuleContext) -> list[tuple[Option, BackendEnum]]:
         for option in options_by_name(context).values()
         if option.choices and option.name.endswith("backend") and plain(option.name) in enums
     ]
+
+
+def _maps(context: RuleContext, enum: BackendEnum) -> bool:
+    """Whether the enum makes something of texts that it has no member for."""
+    tree = syntax_of(context, enum.place.file) if enum.has_missing else None
+    for node in tree.body if tree is not None else ():
+        if isinstance(node, ast.ClassDef) and node.name == enum.name:
+            for method in node.body:
+                if isinstance(method, ast.FunctionDef) and method.name == "_missing_":
+                    return any(
+                        isinstance(item, ast.Return) and item.value is not None
+                        for item in ast.walk(method)
+                    )
+    return enum.has_missing
 
 
 def _translated(context: RuleContext, option: Option, choice: str) -> bool:

@@ -53,18 +53,18 @@ class AllowListWithoutDefault(Rule):
     """A list of what is allowed lacks the value that the option has by itself.
 
     *What it does*
-        Finds refusals of everything that is not in a list of two values or more, whatever the
-        capability, and reports values that the tree picks by itself before it gets there and
-        that the list lacks.
+        Finds refusals of everything that is not in a list of two values or
+        more, whatever the capability, and reports values that the tree picks by
+        itself before it gets there and that the list lacks.
 
     *Why it is bad*
-        Whoever turns on the feature, or loads the model, is refused until a second flag is
-        passed that has nothing to do with it at first sight.
+        Whoever turns on the feature, or loads the model, is refused until a
+        second flag is passed that has nothing to do with it at first sight.
 
     *Known limits*
-        Only where the order of the two places is known: in one function, or in two methods that
-        one method calls in turn. Where the tree fits the value to the list first, nothing is
-        reported.
+        Only where the order of the two places is known: in one function, or in
+        two methods that one method calls in turn. Where the tree fits the value
+        to the list first, nothing is reported.
 
     *What to do instead*
         Pass one of the values in the list.

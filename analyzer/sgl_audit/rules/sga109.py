@@ -70,23 +70,25 @@ class DeprecatedTrap(Rule):
     """A deprecated variable or name still takes part in a choice, or silently does not.
 
     *What it does*
-        For each deprecated environment variable that is still read where a backend is chosen,
-        says when it wins over the flag that replaced it. For each choice that its own comment
-        calls a deprecated alias, says of what.
+        For each deprecated environment variable that is still read where a
+        backend is chosen, says when it wins over the flag that replaced it. For
+        each choice that its own comment calls a deprecated alias, says of what.
 
     *Why it is bad*
-        A variable left in a start script goes on choosing kernels after an upgrade, or stops
-        doing so without a word, depending on the default of the new flag.
+        A variable left in a start script goes on choosing kernels after an
+        upgrade, or stops doing so without a word, depending on the default of
+        the new flag.
 
     *Known limits*
         Variables are found by their names in the tests around a decision.
 
     *What to do instead*
-        Unset the variable and pass the flag; write the current name of a choice.
+        Unset the variable and pass the flag; write the current name of a
+        choice.
 
     *Seen in*
-        `SGLANG_FLASHINFER_FP4_GEMM_BACKEND` in 0.5.9, which only counts where the flag is set to
-        `auto`, while the flag's default is another value.
+        `SGLANG_FLASHINFER_FP4_GEMM_BACKEND` in 0.5.9, which only counts where
+        the flag is set to `auto`, while the flag's default is another value.
     """
 
     id = "SGA109"

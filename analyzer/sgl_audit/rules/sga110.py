@@ -49,24 +49,27 @@ class ExplicitReplaced(Rule):
     """A value is set without asking whether the user gave one.
 
     *What it does*
-        Finds places that give a kernel option a value under conditions none of which asks for
-        the option's own value, places in layers that turn one named backend into another because
-        of the capability, and environment variables that are set over what the user exported.
+        Finds places that give a kernel option a value under conditions none of
+        which asks for the option's own value, places in layers that turn one
+        named backend into another because of the capability, and environment
+        variables that are set over what the user exported.
 
     *Why it is bad*
-        The flag is accepted, does nothing, and the report of what runs is wrong; often the
-        replaced value was the way out of a fault.
+        The flag is accepted, does nothing, and the report of what runs is
+        wrong; often the replaced value was the way out of a fault.
 
     *Known limits*
-        Whether the tree says so in a log line is not asked. Conditions kept in calls may ask for
-        the value after all.
+        Whether the tree says so in a log line is not asked. Conditions kept in
+        calls may ask for the value after all.
 
     *What to do instead*
-        Mostly nothing helps but the condition itself: see which part of it can be changed.
+        Mostly nothing helps but the condition itself: see which part of it can
+        be changed.
 
     *Seen in*
-        Sparse attention choices with an FP8 cache in 0.5.10; the pooled index in 0.5.20
-        (sgl-project/sglang#37105); FP8 output projection on SM12x (sgl-project/sglang#34018).
+        Sparse attention choices with an FP8 cache in 0.5.10; the pooled index
+        in 0.5.20 (sgl-project/sglang#37105); FP8 output projection on SM12x
+        (sgl-project/sglang#34018).
     """
 
     id = "SGA110"

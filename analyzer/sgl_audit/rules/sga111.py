@@ -50,25 +50,27 @@ class UnboundName(Rule):
     """A module binds a name only where a gate holds, and a function reads it elsewhere too.
 
     *What it does*
-        Takes every import that stands under a test of the machine, and every function that reads
-        the imported name without that test, and looks whether some caller gets there on a
-        capability on which the test is false.
+        Takes every import that stands under a test of the machine, and every
+        function that reads the imported name without that test, and looks
+        whether some caller gets there on a capability on which the test is
+        false.
 
     *Why it is bad*
-        `NameError` in the middle of a forward pass; often on the very setting that was meant to
-        avoid the library.
+        `NameError` in the middle of a forward pass; often on the very setting
+        that was meant to avoid the library.
 
     *Known limits*
-        Methods are not followed to where their objects are made, and callers that carry the
-        library's name are taken to be chosen for it.
+        Methods are not followed to where their objects are made, and callers
+        that carry the library's name are taken to be chosen for it.
 
     *What to do instead*
-        Nothing helps but a setting that does not lead to the call, or a release that has the
-        test.
+        Nothing helps but a setting that does not lead to the call, or a release
+        that has the test.
 
     *Seen in*
-        DeepGEMM's SM count up to 0.5.9 (sgl-project/sglang#20868); hyper-connection pre-norm
-        from 0.5.15 to 0.5.20 (sgl-project/sglang#29738).
+        DeepGEMM's SM count up to 0.5.9 (sgl-project/sglang#20868);
+        hyper-connection pre-norm from 0.5.15 to 0.5.20
+        (sgl-project/sglang#29738).
     """
 
     id = "SGA111"

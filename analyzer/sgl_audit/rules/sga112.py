@@ -53,12 +53,13 @@ class MissingPair(Rule):
     """What the command line or a sibling admits has no entry in a registry or chain.
 
     *What it does*
-        Compares the choices of an option with what its registry is filled with and with chains
-        that end in `raise`; and chains of checkpoint schemes (`_is_...`) with their siblings.
+        Compares the choices of an option with what its registry is filled with
+        and with chains that end in `raise`; and chains of checkpoint schemes
+        (`_is_...`) with their siblings.
 
     *Why it is bad*
-        The value is accepted and then refused while the model is built, with a message about
-        something else.
+        The value is accepted and then refused while the model is built, with a
+        message about something else.
 
     *Known limits*
         Registries filled in loops are not seen, and a pair may make no sense.
@@ -67,7 +68,8 @@ class MissingPair(Rule):
         Pass another value, or take another release.
 
     *Seen in*
-        NVFP4 experts in compressed-tensors checkpoints with 0.5.4 (sgl-project/sglang#13639).
+        NVFP4 experts in compressed-tensors checkpoints with 0.5.4
+        (sgl-project/sglang#13639).
     """
 
     id = "SGA112"
