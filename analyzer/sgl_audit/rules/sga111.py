@@ -106,9 +106,13 @@ class UnboundName(Rule):
                     yield self._report(context, name, use)
 
     def _report(self, context: RuleContext, name: ConditionalName, use: Use) -> Finding:
-        clean = all(reach <= Reach.MODEL for reach in use.reaches.values())
         first = next(iter(use.reaches))
         found = ways(context, all_of(use.site.guard, use.guard), first)
+        # A variable is often switched off for the very models that would get here.
+        switched = any(
+            atom.kind is AtomKind.ENVIRONMENT for way in found for atom, _ in way.literals
+        )
+        clean = not switched and all(reach <= Reach.MODEL for reach in use.reaches.values())
         switches = [a.text for a in atoms(name.guard) if a.kind is AtomKind.ENVIRONMENT]
         more = f", and anywhere with {several(switches)} off" if switches else ""
         return finding(
