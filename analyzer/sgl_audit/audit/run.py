@@ -20,6 +20,7 @@ from sgl_audit.audit.families import (
 from sgl_audit.audit.notes import read_notes
 from sgl_audit.evaluate.resolver import Resolver
 from sgl_audit.memory import uncollected
+from sgl_audit.model.capability import CAPABILITIES
 from sgl_audit.model.report import (
     Advice,
     Audit,
@@ -30,11 +31,12 @@ from sgl_audit.model.report import (
 )
 from sgl_audit.model.resolution import Assumption, Resolution
 from sgl_audit.model.source import SourceTree
-from sgl_audit.rules import RuleContext, run_rules
+from sgl_audit.rules import RuleContext, check_rules
 from sgl_audit.syntax.excerpt import excerpt
 from sgl_audit.version import __version__
 
 Progress = Callable[[int, int], None]
+EVERY = tuple(capability.name for capability in CAPABILITIES)
 # Launches an audit resolves at most: with many capabilities each gets fewer families.
 LAUNCH_BUDGET = 64
 
@@ -61,7 +63,8 @@ def _audit(
     jobs: int,
     progress: Progress | None,
 ) -> Audit:
-    read = read_tree(tree, capabilities=capabilities, jobs=jobs, progress=progress)
+    # Rules need what holds elsewhere as evidence of what was meant here.
+    read = read_tree(tree, capabilities=EVERY, jobs=jobs, progress=progress)
     families = chosen_families(tree, read, len(capabilities))
     resolved = resolve_families(
         tree, families, capabilities, libraries=libraries, assume=assume, jobs=jobs
@@ -70,7 +73,8 @@ def _audit(
     base = ground(read.facts, read_notes(tree, read.facts))
     behaviours = option_behaviours(read.facts, capabilities, rows, base=base)
     cells = choice_cells(read.facts, capabilities, behaviours, rows, base=base)
-    findings = run_rules(rule_context(tree, read, capabilities, behaviours, rows))
+    checked = check_rules(rule_context(tree, read, capabilities, behaviours, rows))
+    findings = checked.findings
     advice = advice_for(tree, read, resolved, libraries, len(capabilities))
     return Audit(
         source=tree.info,
@@ -84,7 +88,7 @@ def _audit(
         advice=advice,
         assumptions=assumptions_of(resolved),
         coverage=read.coverage,
-        diagnostics=read.facts.diagnostics,
+        diagnostics=(*read.facts.diagnostics, *checked.diagnostics),
     )
 
 
