@@ -54,7 +54,7 @@ def _single(rows: Sequence[OptionRow], capability: str, wide: bool) -> Renderabl
 
 def _verdict(cell: OptionCell, wide: bool) -> Text:
     verdict = line(((wide and cell.title) or cell.verdict, _style(cell)))
-    verdict.append(_notes(cell))
+    verdict.append(_notes(cell, 3 if wide else 2))
     return verdict
 
 
@@ -98,11 +98,11 @@ def _several_cell(cell: OptionCell) -> Text:
     return value
 
 
-def _notes(cell: OptionCell) -> str:
+def _notes(cell: OptionCell, limit: int = 3) -> str:
     if not cell.numbers:
         return ""
-    numbers = [f"[{number}]" for number in cell.numbers[:3]]
-    more = f" +{len(cell.numbers) - 3}" if len(cell.numbers) > 3 else ""
+    numbers = [f"[{number}]" for number in cell.numbers[:limit]]
+    more = f" +{len(cell.numbers) - limit}" if len(cell.numbers) > limit else ""
     return " " + "".join(numbers) + more
 
 
