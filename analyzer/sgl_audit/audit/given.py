@@ -14,14 +14,9 @@ from sgl_audit.model.facts import Scalar
 from sgl_audit.model.guard import (
     ALWAYS,
     NEVER,
-    And,
     Atom,
     Guard,
-    Not,
-    Or,
-    all_of,
-    any_of,
-    negate,
+    mapped,
 )
 
 # Option name -> the values it can have; an option that is not there can have any.
@@ -36,16 +31,12 @@ def assume(guard: Guard, option: str, value: Scalar, words: Vocabulary = NO_WORD
 
 def assume_all(guard: Guard, values: Values, words: Vocabulary = NO_WORDS) -> Guard:
     """The guard where options have one of the given values each."""
-    match guard:
-        case Atom():
-            truth = truth_of(guard, values, words)
-            return guard if truth is None else (ALWAYS if truth else NEVER)
-        case Not(part):
-            return negate(assume_all(part, values, words))
-        case And(parts):
-            return all_of(*(assume_all(part, values, words) for part in parts))
-        case Or(parts):
-            return any_of(*(assume_all(part, values, words) for part in parts))
+
+    def settled(atom: Atom) -> Guard:
+        truth = truth_of(atom, values, words)
+        return atom if truth is None else (ALWAYS if truth else NEVER)
+
+    return mapped(guard, settled)
 
 
 def truth_of(atom: Atom, values: Values, words: Vocabulary) -> bool | None:

@@ -9,16 +9,11 @@ from sgl_audit.audit.vocabulary import Vocabulary
 from sgl_audit.model.guard import (
     ALWAYS,
     NEVER,
-    And,
     Atom,
     AtomKind,
     Guard,
-    Not,
-    Or,
-    all_of,
-    any_of,
     atoms,
-    negate,
+    mapped,
 )
 
 _HEAD = re.compile(r"(?:self\.)?(\w+)\b(?![(\[])")
@@ -31,33 +26,21 @@ def attributed(guard: Guard, option: str) -> Guard:
 
     A layer that decides `moe_runner_backend` asks `backend.is_auto()` of what it was given.
     """
-    match guard:
-        case Atom(kind=AtomKind.OPTION, options=()):
-            head = _HEAD.match(guard.text)
-            name = head.group(1).lstrip("_") if head else ""
-            mine = name.endswith("backend") and option.endswith(name)
-            return replace(guard, options=(option,)) if mine else guard
-        case Atom():
-            return guard
-        case Not(part):
-            return negate(attributed(part, option))
-        case And(parts):
-            return all_of(*(attributed(part, option) for part in parts))
-        case Or(parts):
-            return any_of(*(attributed(part, option) for part in parts))
+
+    def owned(atom: Atom) -> Guard:
+        if atom.kind is not AtomKind.OPTION or atom.options:
+            return atom
+        head = _HEAD.match(atom.text)
+        name = head.group(1).lstrip("_") if head else ""
+        mine = name.endswith("backend") and option.endswith(name)
+        return replace(atom, options=(option,)) if mine else atom
+
+    return mapped(guard, owned)
 
 
 def without_elsewhere(guard: Guard) -> Guard:
     """The guard where the device is one with a compute capability."""
-    match guard:
-        case Atom(text=text):
-            return NEVER if _ELSEWHERE.search(text) else guard
-        case Not(part):
-            return negate(without_elsewhere(part))
-        case And(parts):
-            return all_of(*(without_elsewhere(part) for part in parts))
-        case Or(parts):
-            return any_of(*(without_elsewhere(part) for part in parts))
+    return mapped(guard, lambda atom: NEVER if _ELSEWHERE.search(atom.text) else atom)
 
 
 def mentions(guard: Guard, option: str) -> bool:
@@ -93,19 +76,15 @@ def with_owners(guard: Guard, owners: dict[str, str]) -> Guard:
 
     The file that defines an enum asks `backend.is_cutlass()` of its own enum.
     """
-    match guard:
-        case Atom(options=(), capabilities=None):
-            asked = _ASKED.match(guard.text)
-            option = owners.get(asked.group(1)) if asked else None
-            return replace(guard, options=(option,)) if option else guard
-        case Atom():
-            return guard
-        case Not(part):
-            return negate(with_owners(part, owners))
-        case And(parts):
-            return all_of(*(with_owners(part, owners) for part in parts))
-        case Or(parts):
-            return any_of(*(with_owners(part, owners) for part in parts))
+
+    def owned(atom: Atom) -> Guard:
+        if atom.options or atom.capabilities is not None:
+            return atom
+        asked = _ASKED.match(atom.text)
+        option = owners.get(asked.group(1)) if asked else None
+        return replace(atom, options=(option,)) if option else atom
+
+    return mapped(guard, owned)
 
 
 _READ = re.compile(r"(?:\w+\.)*(?P<name>[A-Z][A-Z0-9_]+)\.(?P<how>get|is_set)\(\)$")
@@ -116,18 +95,13 @@ _TRUE = frozenset({"1", "true"})
 
 def unset(guard: Guard, defaults: dict[str, str | None]) -> Guard:
     """The guard where no environment variable is set: switches are what they default to."""
-    match guard:
-        case Atom(kind=AtomKind.ENVIRONMENT):
-            truth = _switch(guard.text, defaults)
-            return guard if truth is None else (ALWAYS if truth else NEVER)
-        case Atom():
-            return guard
-        case Not(part):
-            return negate(unset(part, defaults))
-        case And(parts):
-            return all_of(*(unset(part, defaults) for part in parts))
-        case Or(parts):
-            return any_of(*(unset(part, defaults) for part in parts))
+
+    def settled(atom: Atom) -> Guard:
+        asked = atom.kind is AtomKind.ENVIRONMENT
+        truth = _switch(atom.text, defaults) if asked else None
+        return atom if truth is None else (ALWAYS if truth else NEVER)
+
+    return mapped(guard, settled)
 
 
 def _switch(text: str, defaults: dict[str, str | None]) -> bool | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -128,6 +128,19 @@ def atoms(guard: Guard) -> Iterator[Atom]:
         case And(parts) | Or(parts):
             for part in parts:
                 yield from atoms(part)
+
+
+def mapped(guard: Guard, change: Callable[[Atom], Guard]) -> Guard:
+    """The guard with every atom changed; what settles a part settles what it stands in."""
+    match guard:
+        case Atom():
+            return change(guard)
+        case Not(part):
+            return negate(mapped(part, change))
+        case And(parts):
+            return all_of(*(mapped(part, change) for part in parts))
+        case Or(parts):
+            return any_of(*(mapped(part, change) for part in parts))
 
 
 def text_of(guard: Guard) -> str:

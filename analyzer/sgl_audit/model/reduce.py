@@ -22,6 +22,7 @@ from sgl_audit.model.guard import (
     all_of,
     any_of,
     atoms,
+    mapped,
     negate,
 )
 
@@ -68,17 +69,13 @@ def _typed(value: object) -> object:
 
 def on_capability(guard: Guard, capability: str) -> Guard:
     """The guard with every test of the machine that is understood decided for one capability."""
-    match guard:
-        case Atom(capabilities=None):
-            return guard
-        case Atom(capabilities=names):
-            return ALWAYS if names is not None and capability in names else NEVER
-        case Not(part):
-            return negate(on_capability(part, capability))
-        case And(parts):
-            return all_of(*(on_capability(part, capability) for part in parts))
-        case Or(parts):
-            return any_of(*(on_capability(part, capability) for part in parts))
+
+    def decided(atom: Atom) -> Guard:
+        if atom.capabilities is None:
+            return atom
+        return ALWAYS if capability in atom.capabilities else NEVER
+
+    return mapped(guard, decided)
 
 
 def reduced(guard: Guard) -> Guard:
