@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from sgl_audit.errors import SglAuditError
-from sgl_audit.model.capability import CAPABILITIES
+from sgl_audit.model.capability import ALL_CAPABILITIES
 from sgl_audit.model.facts import Facts
+from sgl_audit.model.progress import Progress
 from sgl_audit.model.report import Audit
 from sgl_audit.model.resolution import Launch, Resolution
 from sgl_audit.model.source import Diagnostic, SourceTree
 
 Notify = Callable[[str], None]
-Progress = Callable[[int, int], None]
-ALL_CAPABILITIES = tuple(capability.name for capability in CAPABILITIES)
 
 
 def _stderr(text: str) -> None:

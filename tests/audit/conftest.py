@@ -13,12 +13,11 @@ from sgl_audit.audit.deciding import ground
 from sgl_audit.audit.facts import read_facts
 from sgl_audit.audit.ground import Ground
 from sgl_audit.audit.notes import TreeNotes, read_notes
-from sgl_audit.model.capability import CAPABILITIES
+from sgl_audit.model.capability import ALL_CAPABILITIES as ALL
 from sgl_audit.model.facts import Facts
 from sgl_audit.model.source import Distribution, SourceInfo, SourceKind, SourceTree
 from sgl_audit.source import open_source
 
-ALL = tuple(capability.name for capability in CAPABILITIES)
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
 

@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from sgl_audit.extract.tree import extract
-from sgl_audit.model.capability import CAPABILITIES
+from sgl_audit.model.capability import ALL_CAPABILITIES as ALL
 from sgl_audit.model.report import Finding
 from sgl_audit.model.source import Distribution, SourceInfo, SourceKind
 from sgl_audit.rules import RuleContext, check_rules
 from sgl_audit.syntax.excerpt import excerpt
-
-ALL = tuple(capability.name for capability in CAPABILITIES)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sgl_audit.extract.tree import extract
-from sgl_audit.model.capability import CAPABILITIES
+from sgl_audit.model.capability import ALL_CAPABILITIES as ALL
 from sgl_audit.model.report import Finding, Severity
 from sgl_audit.rules import RuleContext, check_rules
 from sgl_audit.rules.layers import unusable
@@ -18,7 +18,6 @@ from sgl_audit.source import open_source
 pytestmark = pytest.mark.real
 
 FindReal = Callable[[str], tuple[Finding, ...]]
-ALL = tuple(capability.name for capability in CAPABILITIES)
 
 
 @dataclass(frozen=True)

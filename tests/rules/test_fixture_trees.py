@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sgl_audit.audit.facts import read_tree
-from sgl_audit.model.capability import CAPABILITIES
+from sgl_audit.model.capability import ALL_CAPABILITIES as ALL
 from sgl_audit.model.report import Finding
 from sgl_audit.rules import RuleContext, check_rules
 from sgl_audit.source import open_source
@@ -19,7 +19,6 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 TREES: dict[str, Any] = json.loads((REPOSITORY / "fixtures/expected.json").read_text("utf-8"))[
     "trees"
 ]
-ALL = tuple(capability.name for capability in CAPABILITIES)
 # What the story calls a place, the rule that must speak of it, and for which capability.
 TOLD = (
     ("hybrid_gdn_refusal", "SGA101", "sm120"),

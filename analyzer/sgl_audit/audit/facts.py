@@ -20,10 +20,10 @@ from sgl_audit.model.facts import (
     Option,
     Scalar,
 )
+from sgl_audit.model.progress import Progress
 from sgl_audit.model.report import Coverage
 from sgl_audit.model.source import Diagnostic, Place, SourceTree
 
-Progress = Callable[[int, int], None]
 # A file with this many gate functions is where the tree keeps its gates.
 GATE_MODULE = 5
 DEFINED = (GateForm.FUNCTION, GateForm.ALIAS)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +19,11 @@ from sgl_audit.evaluate.batch import resolve_many
 from sgl_audit.launch import synthetic_config
 from sgl_audit.model.facts import Facts, JsonValue
 from sgl_audit.model.guard import AtomKind, atoms
+from sgl_audit.model.progress import Progress
 from sgl_audit.model.report import FamilyRow
 from sgl_audit.model.resolution import Launch, Outcome, Refusal, Resolution
 from sgl_audit.model.source import SourceTree
 
-Progress = Callable[[int, int], None]
 ARCHITECTURE = re.compile(r"['\"]([A-Z][A-Za-z0-9_]*(?:For[A-Z][A-Za-z]+|LMHeadModel|Model))['\"]")
 # What the values of a family show, in report order.
 SHOWN = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from sgl_audit.audit.advice import advise_all
@@ -20,7 +19,8 @@ from sgl_audit.audit.families import (
 from sgl_audit.audit.notes import read_notes
 from sgl_audit.evaluate.resolver import Resolver
 from sgl_audit.memory import uncollected
-from sgl_audit.model.capability import CAPABILITIES
+from sgl_audit.model.capability import ALL_CAPABILITIES
+from sgl_audit.model.progress import Progress
 from sgl_audit.model.report import (
     Advice,
     Audit,
@@ -35,8 +35,6 @@ from sgl_audit.rules import RuleContext, check_rules
 from sgl_audit.syntax.excerpt import excerpt
 from sgl_audit.version import __version__
 
-Progress = Callable[[int, int], None]
-EVERY = tuple(capability.name for capability in CAPABILITIES)
 # Launches an audit resolves at most: with many capabilities each gets fewer families.
 LAUNCH_BUDGET = 64
 
@@ -64,7 +62,7 @@ def _audit(
     progress: Progress | None,
 ) -> Audit:
     # Rules need what holds elsewhere as evidence of what was meant here.
-    read = read_tree(tree, capabilities=EVERY, jobs=jobs, progress=progress)
+    read = read_tree(tree, capabilities=ALL_CAPABILITIES, jobs=jobs, progress=progress)
     families = chosen_families(tree, read, len(capabilities))
     resolved = resolve_families(
         tree, families, capabilities, libraries=libraries, assume=assume, jobs=jobs

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sgl_audit import api
 from sgl_audit.errors import UsageError
+from sgl_audit.model.capability import ALL_CAPABILITIES
 
 if TYPE_CHECKING:
     from sgl_audit.cli.stderr import Feedback
@@ -45,7 +46,7 @@ def chosen_or_local(archs: ArchValues, feedback: Feedback) -> tuple[Pair, ...]:
         names = ", ".join(f"{name} ({capability})" for capability, _, name in gpus)
         feedback.notify(f"no --arch given: taking the GPU of this machine, {names}")
         return tuple((capability, card) for capability, card, _ in gpus)
-    return tuple((name, None) for name in api.ALL_CAPABILITIES)
+    return tuple((name, None) for name in ALL_CAPABILITIES)
 
 
 def names_of(pairs: Iterable[Pair]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sgl_audit import api
 from sgl_audit.cli.choosing import ArchValues, Opening, chosen, names_of, open_tree
 from sgl_audit.cli.stderr import Feedback
+from sgl_audit.model.capability import ALL_CAPABILITIES
 from sgl_audit.model.facts import Facts
 from sgl_audit.model.source import SourceTree
 
@@ -21,7 +22,7 @@ def read_facts(tree: SourceTree, archs: ArchValues, jobs: int, feedback: Feedbac
     """The facts of an open tree."""
     return api.facts(
         tree,
-        capabilities=names_of(chosen(archs)) or api.ALL_CAPABILITIES,
+        capabilities=names_of(chosen(archs)) or ALL_CAPABILITIES,
         jobs=jobs,
         progress=feedback.progress("reading"),
     )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 
 from sgl_audit.evaluate.resolver import Resolver
+from sgl_audit.model.progress import Progress
 from sgl_audit.model.resolution import Launch, Resolution
 from sgl_audit.model.source import SourceTree
 
-Progress = Callable[[int, int], None]
 CHUNK = 40
 
 _WORKER: dict[str, Resolver] = {}

@@ -4,7 +4,6 @@ from sgl_audit.extract.gates import GateSite, GateValues
 from sgl_audit.extract.reads import ConditionalName
 from sgl_audit.extract.relations import Relation
 from sgl_audit.extract.tree import (
-    DEFAULT_CAPABILITIES,
     Extraction,
     coverage,
     extract,
@@ -12,7 +11,6 @@ from sgl_audit.extract.tree import (
 )
 
 __all__ = [
-    "DEFAULT_CAPABILITIES",
     "ConditionalName",
     "Extraction",
     "GateSite",

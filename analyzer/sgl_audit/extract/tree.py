@@ -17,12 +17,10 @@ from sgl_audit.extract.rejections import choice_rejections
 from sgl_audit.extract.relations import Relation, relations
 from sgl_audit.extract.variables import environment
 from sgl_audit.memory import uncollected, with_collections
-from sgl_audit.model.capability import CAPABILITIES
+from sgl_audit.model.capability import ALL_CAPABILITIES
 from sgl_audit.model.facts import BackendEnum, Facts
 from sgl_audit.model.report import Coverage
 from sgl_audit.model.source import Diagnostic, Place, SourceTree
-
-DEFAULT_CAPABILITIES = tuple(capability.name for capability in CAPABILITIES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class Extraction:
 def extract(
     tree: SourceTree,
     gate_values: GateValues | None = None,
-    capabilities: Sequence[str] = DEFAULT_CAPABILITIES,
+    capabilities: Sequence[str] = ALL_CAPABILITIES,
     *,
     jobs: int = 1,
     cuda: str = "13.0",
@@ -72,7 +70,7 @@ def extract(
 def extract_facts(
     tree: SourceTree,
     gate_values: GateValues | None = None,
-    capabilities: Sequence[str] = DEFAULT_CAPABILITIES,
+    capabilities: Sequence[str] = ALL_CAPABILITIES,
     *,
     jobs: int = 1,
 ) -> Facts:

@@ -113,6 +113,7 @@ BY_NAME: dict[str, Capability] = {capability.name: capability for capability in 
 _ALIASES: dict[str, str] = {
     card: capability.name for capability in CAPABILITIES for card in capability.cards
 }
+ALL_CAPABILITIES: tuple[str, ...] = tuple(capability.name for capability in CAPABILITIES)
 NVIDIA_NAMES: tuple[str, ...] = tuple(c.name for c in CAPABILITIES if c.vendor is Vendor.NVIDIA)
 
 

@@ -32,11 +32,11 @@ def command(
 ) -> None:
     """Write the graph of SOURCE: capabilities, gates, decisions, rejections, options, choices,
     enum members, variables and dispatch sites, with conditions and places on the edges."""
-    from sgl_audit.api import ALL_CAPABILITIES
     from sgl_audit.cli import choosing, output
     from sgl_audit.cli.reading import read
     from sgl_audit.cli.stderr import Feedback
     from sgl_audit.graph import build_graph, export_graph
+    from sgl_audit.model.capability import ALL_CAPABILITIES
 
     targets = output.targets(form, outputs, FORMS, FORMS[0])
     capabilities = choosing.names_of(choosing.chosen(archs)) or ALL_CAPABILITIES

@@ -47,10 +47,10 @@ def command(
     """Tell on which capabilities FlashInfer's functions work, as its own source says, and which
     device images a binary carries. FlashInfer is the release that SOURCE pins unless
     --flashinfer names another."""
-    from sgl_audit.api import ALL_CAPABILITIES
     from sgl_audit.cli import choosing, output
     from sgl_audit.cli.kernel_reports import read_kernels
     from sgl_audit.cli.stderr import Feedback
+    from sgl_audit.model.capability import ALL_CAPABILITIES
 
     targets = output.targets(form, outputs, FORMS)
     names = choosing.names_of(choosing.chosen(archs))

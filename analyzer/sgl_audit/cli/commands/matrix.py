@@ -47,10 +47,10 @@ def command(
     color: str,
 ) -> None:
     """Show what each capability makes of each choice of each backend option of SOURCE."""
-    from sgl_audit.api import ALL_CAPABILITIES
     from sgl_audit.cli import choosing, output
     from sgl_audit.cli.auditing import make_audit, only
     from sgl_audit.cli.stderr import Feedback
+    from sgl_audit.model.capability import ALL_CAPABILITIES
 
     targets = output.targets(form, outputs, FORMS)
     opening = choosing.Opening(offline, cache_dir, transformers)

@@ -31,12 +31,12 @@ def command(
     """Show everything about NAME, an option or flag, a choice, a gate, an enum, a choice list or
     an environment variable: where it is defined, who sets, reads and refuses it under which
     condition, and what each capability makes of it."""
-    from sgl_audit.api import ALL_CAPABILITIES
     from sgl_audit.cli import choosing, output
     from sgl_audit.cli.pages import find_pages
     from sgl_audit.cli.pages.subject import Subject
     from sgl_audit.cli.reading import read
     from sgl_audit.cli.stderr import Feedback
+    from sgl_audit.model.capability import ALL_CAPABILITIES
     from sgl_audit_reports.terminal import render_show
 
     source, name = choosing.source_and(words, "NAME")

@@ -21,6 +21,7 @@ from sgl_audit.extract.machine.values import (
     join,
     truth,
 )
+from sgl_audit.syntax.comparing import COMPARE
 
 
 def _constant(reader: Reader, node: ast.Constant, scope: Scope) -> Value:
@@ -91,20 +92,6 @@ def _binary(reader: Reader, node: ast.BinOp, scope: Scope) -> Value:
         return UNKNOWN
 
 
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.In: lambda left, right: left in right,
-    ast.NotIn: lambda left, right: left not in right,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-}
-
-
 def _comparison(reader: Reader, node: ast.Compare, scope: Scope) -> Value:
     left = reader.value(node.left, scope)
     unknown = False
@@ -136,7 +123,7 @@ def compare(reader: Reader, op: ast.cmpop, left: Value, right: Value) -> Value:
     if _has_unknown(left) or _has_unknown(right):
         return UNKNOWN
     try:
-        return bool(_COMPARE[type(op)](left, right))
+        return bool(COMPARE[type(op)](left, right))
     except TypeError:
         # A version that is not there cannot be ordered: the test fails on that machine.
         return UNBOUND if left is None or right is None else UNKNOWN

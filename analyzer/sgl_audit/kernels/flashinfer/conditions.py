@@ -15,6 +15,7 @@ from sgl_audit.evaluate.values import MISSING, Unknown
 from sgl_audit.kernels.flashinfer.declared import Evaluated
 from sgl_audit.kernels.flashinfer.library import ModuleText
 from sgl_audit.kernels.flashinfer.world import asking, device
+from sgl_audit.syntax.comparing import COMPARE
 
 
 class _Unknown:
@@ -23,18 +24,6 @@ class _Unknown:
 
 
 UNKNOWN: Any = _Unknown()
-COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.In: lambda a, b: a in b,
-    ast.NotIn: lambda a, b: a not in b,
-    ast.Is: lambda a, b: a is b,
-    ast.IsNot: lambda a, b: a is not b,
-}
 ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
