@@ -116,8 +116,8 @@ class Prepared:
                 memo.load_early(self.session, name)
         memo.remember_loading(self.session)
 
-    def warm(self) -> None:
-        """Load what launches loaded late, where that has no effect on anything else."""
+    def warm(self) -> bool:
+        """Load what launches loaded late, where that has no effect; whether anything was loaded."""
         names = [n for n in dict.fromkeys(self.world.late_modules) if n not in self._refused]
         self.world.late_modules.clear()
         for name in names:
@@ -125,6 +125,7 @@ class Prepared:
                 self._refused.add(name)
         if names:
             memo.remember_loading(self.session)
+        return not self._refused.issuperset(names)
 
     def resolve(self, launch: Launch, *, trace: bool, every: bool) -> Resolution:
         """Resolve one launch; nothing of it stays."""
@@ -133,24 +134,30 @@ class Prepared:
         if self._broken is not None:
             return unknown(launch, self._broken, self.world)
         argv = allow_models(self.session, launch)
-        with self.session.launch() as machine:
-            tracer = Tracer() if trace else None
-            try:
-                machine.tracer = tracer
-                answer = self._run(launch, argv, tracer, every)
-            except SglAuditError:
-                raise
-            except Exception as error:
-                reason = f"the interpreter failed: {type(error).__name__}: {error}"
-                answer = unknown(launch, reason, self.world)
-            finally:
-                machine.tracer = None
-        if self.world.late_modules:
-            self.warm()
+        answer = self._once(launch, argv, trace, every)
+        # A module that one of two ways loads keeps them apart; loaded before both, it does not.
+        while answer.outcome is Outcome.UNKNOWN and self.warm():
+            answer = self._once(launch, argv, trace, every)
+        self.warm()
         if self._launches < KEPT_LAUNCHES:
             memo.keep_class_facts(self.session)
         self._launches += 1
         return answer
+
+    def _once(self, launch: Launch, argv: list[str], trace: bool, every: bool) -> Resolution:
+        """One walk through the program; what it wrote is undone."""
+        with self.session.launch() as machine:
+            tracer = Tracer() if trace else None
+            try:
+                machine.tracer = tracer
+                return self._run(launch, argv, tracer, every)
+            except SglAuditError:
+                raise
+            except Exception as error:
+                reason = f"the interpreter failed: {type(error).__name__}: {error}"
+                return unknown(launch, reason, self.world)
+            finally:
+                machine.tracer = None
 
     def _run(
         self, launch: Launch, argv: list[str], tracer: Tracer | None, every: bool
