@@ -40,9 +40,9 @@ class Items:
     """Item access and iteration."""
 
     touch: Any
+    tracer: Any
     imports: Any
     types: dict[type, Class]
-    tracer: Any
     methods: dict[type, dict[str, Any]]
     if TYPE_CHECKING:
         bind: Any
@@ -184,6 +184,8 @@ class Items:
                 return
         if isinstance(owner, (dict, list)):
             self.touch(owner)
+            if self.tracer is not None:
+                self.tracer.put(owner, key, value)
             try:
                 owner[key] = self._stored_slice(key, value)
             except Exception as error:

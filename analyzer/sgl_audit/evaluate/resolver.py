@@ -15,7 +15,7 @@ from sgl_audit.evaluate.plain import NotPlainError, plain
 from sgl_audit.evaluate.program import Program
 from sgl_audit.evaluate.relevance import is_relevant
 from sgl_audit.evaluate.session import Session
-from sgl_audit.evaluate.trace import Tracer
+from sgl_audit.evaluate.trace import Tracer, step_text
 from sgl_audit.evaluate.values import Cases, Raised, Undecidable, Unknown, Value
 from sgl_audit.evaluate.world import World, make_world
 from sgl_audit.memory import uncollected
@@ -28,6 +28,7 @@ from sgl_audit.model.resolution import (
     Refusal,
     Resolution,
     ResolvedValue,
+    Step,
 )
 from sgl_audit.model.source import Place, SourceTree
 
@@ -219,8 +220,15 @@ class Prepared:
                 value = Unknown(name, f"reading it raises {raised.value.cls.name}")
             except Undecidable as stop:
                 value = Unknown(name, stop.reason)
-            listed.append(self._value(name, value, steps.get(name, ())))
+            listed.append(self._value(name, value, self._to_the_end(value, steps.get(name, ()))))
         return listed
+
+    def _to_the_end(self, value: Value, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        """The steps, and one more where the program reads another value than was stored."""
+        if not steps or steps[-1].what == "flag" or isinstance(value, Unknown):
+            return steps
+        text = step_text(self.session.machine, value)
+        return steps if steps[-1].value == text else (*steps, Step(text, None, "when it is read"))
 
     def _value(self, name: str, value: Value, steps: Any) -> ResolvedValue:
         value = self.session.machine.simplify(value)
