@@ -68,7 +68,7 @@ def exit_code(audit: Audit, fail_on: str) -> int:
     """1 where a finding is at least as bad as `fail_on`, 3 where part of the tree was not read."""
     if fail_on in tuple(Severity):
         bad = _WORST_FIRST[: _WORST_FIRST.index(Severity(fail_on)) + 1]
-        if any(finding.severity in bad for finding in audit.findings):
+        if any(item.severity in bad for item in audit.triage.counting(audit.findings)):
             return EXIT_FINDINGS
     # One with a place is about a file; values that stayed open are in the coverage instead.
     unread = any(item.place is not None for item in audit.facts.diagnostics)

@@ -173,6 +173,6 @@ def output_option(command: Command) -> Command:
         "outputs",
         multiple=True,
         metavar="FILE",
-        help="Write to FILE in the form that its suffix names (.html .json .md); - is stdout. "
-        "Repeatable.",
+        help="Write to FILE in the form that its suffix names (.html .json .md .sarif .xml .csv); "
+        "- is stdout, in the form of --format. Repeatable.",
     )(command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from sgl_audit.cli.output import Target
     from sgl_audit.model.report import Audit
 
-FORMS = ("terminal", "json", "html", "markdown")
+FORMS = ("terminal", "json", "html", "markdown", "sarif", "github", "junit", "csv")
 NEVER = "never"
 
 
@@ -73,11 +74,22 @@ def command(
         audit = make_audit(source, archs, opening, assumed, jobs, feedback)
     if options:
         audit = only(audit, options)
-    output.write(targets, lambda target: render(audit, target, details, color))
+    shown = Shown(source, details, color, fail_on)
+    output.write(targets, lambda target: render(audit, target, shown))
     return exit_code(audit, fail_on)
 
 
-def render(audit: Audit, target: Target, details: bool, color: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How the audit was asked for, as far as reports say it."""
+
+    source: str | None
+    details: bool
+    color: str
+    fail_on: str
+
+
+def render(audit: Audit, target: Target, shown: Shown) -> str:
     """The audit in the form of the target."""
     match target.form:
         case "json":
@@ -92,7 +104,13 @@ def render(audit: Audit, target: Target, details: bool, color: str) -> str:
             from sgl_audit_reports.markdown import audit_to_markdown
 
             return audit_to_markdown(audit)
+        case "sarif" | "github" | "junit" | "csv":
+            from sgl_audit.cli.ci_reports import ci_report
+
+            return ci_report(audit, target.form, shown.source, shown.fail_on)
     from sgl_audit.cli.output import on_terminal
     from sgl_audit_reports.terminal import render_audit
 
-    return on_terminal(lambda c: render_audit(audit, c, details=details), target.path, color)
+    return on_terminal(
+        lambda c: render_audit(audit, c, details=shown.details), target.path, shown.color
+    )
