@@ -118,9 +118,10 @@ def _finding(item: Numbered, audit: Audit) -> list[str]:
     finding = item.finding
     where = escaped(capability_range(finding.capabilities, audit.capabilities))
     when = f", {escaped(finding.when)}" if finding.when else ""
+    handled = f" <i>({in_html(item.handled)})</i>" if item.handled else ""
     head = (
         f"{_ICON[finding.severity]} [{item.number}] {in_html(finding.rule)} "
-        f"{finding.severity.value}: {in_html(finding.title)}"
+        f"{finding.severity.value}: {in_html(finding.title)}{handled}"
     )
     lines = ["<details>", f"<summary>{head}</summary>", ""]
     lines += [f"{place_link(finding.place, audit.source)} on {where}{when}", ""]

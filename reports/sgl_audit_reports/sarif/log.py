@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sgl_audit.model.facts import JsonValue
 from sgl_audit.model.report import Audit, RuleDoc
 from sgl_audit.model.source import Diagnostic
-from sgl_audit_reports.common.findings import numbered
+from sgl_audit_reports.common.findings import numbered_of
 from sgl_audit_reports.json.encode import JsonObject, dump
 from sgl_audit_reports.sarif.descriptors import descriptors
 from sgl_audit_reports.sarif.parts import BASE, location, message
@@ -25,7 +25,7 @@ def audit_to_sarif(audit: Audit, rules: Sequence[RuleDoc], base: str = "") -> st
         rules: what the rules say of themselves.
         base: see `sgl_audit_reports.common.messages.path_of`.
     """
-    found = [item.finding for item in numbered(audit.findings)]
+    found = [item.finding for item in numbered_of(audit)]
     described = descriptors(rules, found)
     index = {str(item["id"]): position for position, item in enumerate(described)}
     results: list[JsonValue] = []

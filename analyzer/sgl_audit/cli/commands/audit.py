@@ -10,6 +10,7 @@ import click
 
 from sgl_audit.cli import options
 from sgl_audit.cli.parsing import AssumingCommand
+from sgl_audit.errors import EXIT_CLEAN
 
 if TYPE_CHECKING:
     from sgl_audit.cli.output import Target
@@ -37,6 +38,8 @@ NEVER = "never"
     envvar="SGL_AUDIT_FAIL_ON",
     help="Exit with 1 where a finding is at least this bad.",
 )
+@options.baseline_options
+@click.option("--show-config", is_flag=True, help="Print the settings that hold, and stop.")
 @click.option("--details", "--all", "details", is_flag=True, help="Everything, not only a screen.")
 @options.assume_option
 @options.transformers_option
@@ -50,6 +53,9 @@ def command(
     form: str | None,
     outputs: tuple[str, ...],
     fail_on: str,
+    baseline: Path | None,
+    write_baseline: Path | None,
+    show_config: bool,
     details: bool,
     assumed: tuple[str, ...],
     transformers: str | None,
@@ -65,13 +71,22 @@ def command(
     Without --arch it is for the GPU of this machine, or for all where there is none.
     """
     from sgl_audit.cli import choosing, output
-    from sgl_audit.cli.auditing import exit_code, make_audit, only
+    from sgl_audit.cli.auditing import accept, exit_code, make_audit, only
     from sgl_audit.cli.stderr import Feedback
 
+    if show_config:
+        from sgl_audit.cli.showing import show_settings
+
+        return show_settings(click.get_current_context())
     targets = output.targets(form, outputs, FORMS)
     opening = choosing.Opening(offline, cache_dir, transformers)
     with Feedback(bar=not no_progress) as feedback:
-        audit = make_audit(source, archs, opening, assumed, jobs, feedback)
+        # A baseline that is about to be written need not be there yet.
+        known = baseline if write_baseline is None or (baseline and baseline.exists()) else None
+        audit = make_audit(source, archs, opening, assumed, jobs, feedback, known)
+        if write_baseline is not None:
+            accept(audit, write_baseline, feedback)
+            return EXIT_CLEAN
     if options:
         audit = only(audit, options)
     shown = Shown(source, details, color, fail_on)
