@@ -31,7 +31,7 @@ def test_every_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assume = { cuda = 12.8, gpu_count = 8, env.SGLANG_X = "1" }
         launches = "serve.sh"
         advisories = "advisories"
-        evidence = ["a", "b"]
+        evidence = "runs"
         baseline = "known.json"
         offline = true
         [diff]
@@ -57,7 +57,7 @@ def test_every_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "assume": ("cuda=12.8", "gpu_count=8", "env.SGLANG_X=1"),
         "launches": ("conf/serve.sh",),
         "advisories": "conf/advisories",
-        "evidence": ("conf/a", "conf/b"),
+        "evidence": "conf/runs",
         "baseline": "conf/known.json",
         "offline": "true",
         "diff.fail-on": "breaking",

@@ -69,7 +69,7 @@ def _defaults(settings: Settings, command: click.Command) -> Iterator[tuple[str,
         name = _PARAMETERS.get(key)
         parameter = parameters.get(name) if name is not None else None
         if parameter is not None and _takes(parameter, value):
-            yield parameter.name or "", _shaped(parameter, value)
+            yield parameter.name or "", _shaped(parameter, key, value, settings.origin)
 
 
 def _takes(parameter: click.Parameter, value: str | tuple[str, ...]) -> bool:
@@ -77,10 +77,18 @@ def _takes(parameter: click.Parameter, value: str | tuple[str, ...]) -> bool:
     return not isinstance(parameter.type, click.Choice) or value in parameter.type.choices
 
 
-def _shaped(parameter: click.Parameter, value: str | tuple[str, ...]) -> Any:
-    if parameter.multiple:
+def _shaped(
+    parameter: click.Parameter, key: str, value: str | tuple[str, ...], origin: str
+) -> str | tuple[str, ...]:
+    if parameter.multiple or parameter.nargs == -1:
         return (value,) if isinstance(value, str) else value
-    return value if isinstance(value, str) else ",".join(value)
+    if isinstance(value, str):
+        return value
+    if len(value) > 1:
+        from sgl_audit.errors import UsageError
+
+        raise UsageError(f"{origin}: this command takes one of {key}; name it on the command line")
+    return value[0]
 
 
 def with_configured(

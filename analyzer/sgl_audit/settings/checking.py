@@ -17,8 +17,8 @@ from sgl_audit.settings.table import Table
 ALL = "all"
 FAIL_ON = (*(severity.value for severity in Severity), "never")
 FAIL_ON_DIFF = ("breaking", "behaviour", "never")
-_PATHS = ("advisories", "baseline", "cache-dir")
-_PATH_LISTS = ("launches", "evidence")
+_PATHS = ("advisories", "baseline", "cache-dir", "evidence")
+_PATH_LISTS = ("launches",)
 _SOURCES = ("source", "transformers", "flashinfer")
 KEYS = (
     *_SOURCES,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sgl_audit.model.report import Audit, Severity
 from sgl_audit.model.source import Diagnostic
+from sgl_audit_reports.ci.commands import command
 from sgl_audit_reports.common.findings import Numbered
 from sgl_audit_reports.common.messages import (
     counting_findings,
@@ -13,7 +14,6 @@ from sgl_audit_reports.common.messages import (
     remedy_line,
 )
 from sgl_audit_reports.common.names import severity_counts
-from sgl_audit_reports.common.text import visible
 
 _COMMAND = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -23,7 +23,7 @@ def audit_to_annotations(audit: Audit, base: str = "") -> str:
     findings = counting_findings(audit)
     lines = [_finding(item, audit, base) for item in findings]
     lines += [_unread(item, base) for item in audit.facts.diagnostics if item.place is not None]
-    lines += [_command("warning", {}, item.message) for item in audit.triage.notices]
+    lines += [command("warning", {}, item.message) for item in audit.triage.notices]
     counts = severity_counts(item.finding.severity for item in findings)
     lines.append(f"sgl-audit: {counts}")
     return "\n".join(lines) + "\n"
@@ -38,25 +38,10 @@ def _finding(item: Numbered, audit: Audit, base: str) -> str:
         "title": headline(finding),
     }
     said = [finding.message, holds_on(finding, audit), remedy_line(finding)]
-    return _command(_COMMAND[finding.severity], properties, *said)
+    return command(_COMMAND[finding.severity], properties, *said)
 
 
 def _unread(item: Diagnostic, base: str) -> str:
     place = item.place
     where = {"file": path_of(place, base), "line": str(place.line)} if place is not None else {}
-    return _command("warning", where | {"title": "sgl-audit could not read this"}, item.message)
-
-
-def _command(name: str, properties: dict[str, str], *lines: str) -> str:
-    shown = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    text = "%0A".join(_data(line) for line in lines if line)
-    return f"::{name}{' ' if shown else ''}{shown}::{text}"
-
-
-def _data(text: str) -> str:
-    # A new line would end the command, and what follows could be another one.
-    return visible(text).replace("%", "%25")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return command("warning", where | {"title": "sgl-audit could not read this"}, item.message)

@@ -36,7 +36,7 @@ def audit_to_junit(audit: Audit, fail_on: str = Severity.ERROR.value, base: str 
     for capability in audit.capabilities:
         suite = _Suite(audit, capability, _bad(fail_on), base)
         root.append(suite.element())
-    _totals(root, list(root))
+    set_totals(root, list(root))
     Xml.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + Xml.tostring(root, "unicode") + "\n"
 
@@ -65,7 +65,7 @@ class _Suite:
         suite.extend(self._options())
         suite.extend(self._loose())
         suite.extend(self._family(row) for row in self._rows())
-        _totals(suite, [suite])
+        set_totals(suite, [suite])
         return suite
 
     def _rows(self) -> Iterator[FamilyRow]:
@@ -84,7 +84,7 @@ class _Suite:
                 if (item.option, item.capability) == (option, self._capability)
             ]
             if case.find("failure") is None and not any(becomes):
-                _skip(case, "what it becomes here is unknown")
+                skip(case, "what it becomes here is unknown")
             yield case
 
     def _loose(self) -> Iterator[Xml.Element]:
@@ -99,7 +99,7 @@ class _Suite:
         own = [item for item in self._findings if item.fingerprint in row.findings]
         self._fill(case, own)
         if case.find("failure") is None and row.outcome != "ok":
-            _skip(case, f"{row.outcome} with nothing set: {row.why}")
+            skip(case, f"{row.outcome} with nothing set: {row.why}")
         return case
 
     def _case(self, kind: str, name: str) -> Xml.Element:
@@ -135,12 +135,14 @@ class _Suite:
         return "\n".join(xml_text(line).rstrip() for line in lines if line)
 
 
-def _skip(case: Xml.Element, reason: str) -> None:
+def skip(case: Xml.Element, reason: str) -> None:
+    """Mark a test of which nothing can be said."""
     # The order of the elements is fixed: what is printed stands last.
     case.insert(0, Xml.Element("skipped", message=xml_text(reason)))
 
 
-def _totals(element: Xml.Element, suites: Iterable[Xml.Element]) -> None:
+def set_totals(element: Xml.Element, suites: Iterable[Xml.Element]) -> None:
+    """Count the tests of the suites on an element."""
     cases = [case for suite in suites for case in suite.iter("testcase")]
     element.set("tests", str(len(cases)))
     element.set("failures", str(sum(case.find("failure") is not None for case in cases)))
