@@ -7,9 +7,12 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from sgl_audit import api
+from sgl_audit.cli import options
+from sgl_audit.errors import UsageError
 from sgl_audit.model.report import Severity
 from sgl_audit.model.source import SourceTree
 
@@ -169,3 +172,18 @@ def test_show_config_is_toml_with_the_origin_of_each_value(
     Path("pyproject.toml").unlink()
     configure(done.out)
     assert tomllib.loads(run("--show-config").out) == values
+
+
+def test_a_list_where_one_is_taken_matters_only_if_it_is_needed(run: Run) -> None:
+    @click.command("one")
+    @click.option("--launches")
+    @options.opening_options
+    def one(launches: str, offline: bool, cache_dir: Path | None) -> None:
+        click.echo(launches)
+
+    configure('launches = ["a.sh", "b.sh"]')
+    with pytest.raises(UsageError, match="takes one of launches"):
+        one.main([], standalone_mode=False)
+    assert one.main(["--launches", "c.sh"], standalone_mode=False) is None
+    configure('launches = ["a.sh"]')
+    assert one.main([], standalone_mode=False) is None

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from sgl_audit.cli.root import COMMANDS
+
 from . import action
 from .action import Runner
 
@@ -77,6 +79,19 @@ def test_a_check_of_launches_fails_at_their_line(runner: Runner) -> None:
     assert ran.outputs["exit-code"] == "1", ran.out
     assert "::error file=serve it.sh,line=2," in ran.out
     assert (runner.folder / "sgl-audit-reports" / "sgl-audit.xml").is_file()
+
+
+@pytest.mark.skipif("diff" not in COMMANDS, reason="there is no diff")
+def test_a_comparison_writes_its_reports(runner: Runner) -> None:
+    ran = audited(
+        runner, command="diff", old="tree", launches="a.yaml\n", args="--transformers none"
+    )
+    assert ran.outputs["exit-code"] == "2", "a file of launches that is not there"
+    ran = audited(runner, command="diff", old="tree", args="--transformers none")
+    assert ran.outputs["exit-code"] == "0", ran.out
+    reports = runner.folder / "sgl-audit-reports"
+    assert {path.suffix for path in reports.iterdir()} == {".sarif", ".md", ".html"}
+    assert ran.summary
 
 
 def test_another_command_is_refused(runner: Runner) -> None:

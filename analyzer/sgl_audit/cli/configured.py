@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,16 +79,21 @@ def _takes(parameter: click.Parameter, value: str | tuple[str, ...]) -> bool:
 
 def _shaped(
     parameter: click.Parameter, key: str, value: str | tuple[str, ...], origin: str
-) -> str | tuple[str, ...]:
+) -> str | tuple[str, ...] | Callable[[], str]:
     if parameter.multiple or parameter.nargs == -1:
         return (value,) if isinstance(value, str) else value
     if isinstance(value, str):
         return value
-    if len(value) > 1:
+    if len(value) == 1:
+        return value[0]
+
+    def too_many() -> str:
+        # Called only where the command line names none.
         from sgl_audit.errors import UsageError
 
         raise UsageError(f"{origin}: this command takes one of {key}; name it on the command line")
-    return value[0]
+
+    return too_many
 
 
 def with_configured(
