@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
+import jsonschema
 import pytest
+
+from sgl_audit_reports.json import schema
 
 from .conftest import MODELS, TREE, Run
 
@@ -65,6 +68,7 @@ def test_junit_and_json(run: Run, launches: Path) -> None:
     suite = Xml.fromstring(run(*words(launches, "--format", "junit")).out)
     assert [suite.get(key) for key in ("tests", "failures", "skipped")] == ["4", "2", "1"]
     whole = json.loads(run(*words(launches, "--format", "json")).out)
+    jsonschema.validate(whole, schema("checks"))
     standings = {item["name"]: item["standing"] for item in whole["launches"]}
     assert standings == {
         "plain": "refused",
@@ -72,6 +76,32 @@ def test_junit_and_json(run: Run, launches: Path) -> None:
         "typo": "refused",
         "far": "unknown",
     }
+
+
+def test_markdown_has_what_is_refused_first(run: Run, launches: Path) -> None:
+    lines = run(*words(launches, "--format", "markdown")).out.splitlines()
+    assert lines[0].startswith("## sgl-audit check: sglang 0.5.90")
+    rows = [line for line in lines if line.startswith("| `launches.yaml")]
+    assert [row.split("|")[3].split()[-1] for row in rows] == [
+        "refused",
+        "refused",
+        "unknown",
+        "accepted",
+    ]
+    assert "nearest to --atention-backend is --attention-backend" in rows[1]
+
+
+def test_a_launch_file_cannot_write_into_a_report(run: Run) -> None:
+    name = "x | <b>y</b> ::error::z [link](http://evil.example) \\u2028"
+    Path("odd.yaml").write_text(
+        f'- name: "{name}"\n  command: python -m sglang.launch_server --model-path a\n', "utf-8"
+    )
+    text = run(*words("odd.yaml", "--format", "markdown")).out
+    assert "<b>" not in text
+    assert "[link](" not in text.replace("\\[", "")
+    annotations = run(*words("odd.yaml", "--format", "github")).out.splitlines()
+    assert len(annotations) == 2
+    Xml.fromstring(run(*words("odd.yaml", "--format", "junit")).out)
 
 
 def test_the_threshold_decides(run: Run, launches: Path) -> None:

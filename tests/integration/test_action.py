@@ -79,6 +79,7 @@ def test_a_check_of_launches_fails_at_their_line(runner: Runner) -> None:
     assert ran.outputs["exit-code"] == "1", ran.out
     assert "::error file=serve it.sh,line=2," in ran.out
     assert (runner.folder / "sgl-audit-reports" / "sgl-audit.xml").is_file()
+    assert ran.summary.startswith("## sgl-audit check: sglang 0.5.90")
 
 
 @pytest.mark.skipif("diff" not in COMMANDS, reason="there is no diff")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sgl_audit.cli.output import Target
     from sgl_audit.model.checks import CheckReport
 
-FORMS = ("terminal", "json", "github", "junit")
+FORMS = ("terminal", "json", "markdown", "github", "junit")
 
 
 @click.command(
@@ -81,6 +81,10 @@ def render(report: CheckReport, target: Target, color: str) -> str:
             from sgl_audit_reports.json.checks import checks_to_json
 
             return checks_to_json(report)
+        case "markdown":
+            from sgl_audit_reports.markdown.checks import checks_to_markdown
+
+            return checks_to_markdown(report)
         case "github":
             from sgl_audit_reports.ci.launches import checks_to_annotations
 
