@@ -69,6 +69,13 @@ def test_the_environment_counts_before_the_file(
     assert asked["capabilities"] == ("sm120",)
 
 
+def test_each_command_takes_its_own_threshold(run: Run) -> None:
+    configure('[diff]\nfail-on = "never"')
+    assert run(TREE).code == 1
+    configure('fail-on = "never"')
+    assert run(TREE).code == 0
+
+
 def test_another_file_or_none(run: Run, asked: dict[str, Any]) -> None:
     configure('arch = "sm90"')
     configure('[tool.sgl-audit]\narch = "sm80"', "pyproject.toml")
