@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sgl_audit import api
+from sgl_audit.cli.configured import configured_source
 from sgl_audit.errors import UsageError
 from sgl_audit.model.capability import ALL_CAPABILITIES
 
@@ -104,11 +105,13 @@ def suggestion(name: str, known: Iterable[str], count: int = 3) -> str:
 def source_and(words: Sequence[str], what: str) -> tuple[str | None, str]:
     """`[SOURCE] NAME` taken apart: click would give the only word to SOURCE.
 
+    Without SOURCE it is the one of the settings.
+
     Raises:
         UsageError: there are more than two words.
     """
     if len(words) == 1:
-        return None, words[0]
+        return configured_source(), words[0]
     if len(words) == 2:
         return words[0], words[1]
     raise UsageError(f"give [SOURCE] {what}; {len(words)} words are too many")

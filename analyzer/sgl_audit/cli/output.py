@@ -30,7 +30,11 @@ _SUFFIXES = {
     ".gv": "dot",
     ".graphml": "graphml",
     ".mmd": "mermaid",
+    ".sarif": "sarif",
+    ".xml": "junit",
+    ".csv": "csv",
 }
+_SARIF_JSON = ".sarif.json"
 _FILE_WIDTH = 100
 
 
@@ -57,12 +61,17 @@ def targets(
     """
     if not outputs:
         return (Target(form or default, STDOUT),)
+    if STDOUT in outputs:
+        # Then --format speaks of stdout, and each file is written as it is named.
+        return tuple(
+            Target(_form(path, form if path == STDOUT else None, known, default), path)
+            for path in outputs
+        )
     return tuple(Target(_form(path, form, known, default), path) for path in outputs)
 
 
 def _form(path: str, form: str | None, known: Sequence[str], default: str) -> str:
-    suffix = Path(path).suffix.lower()
-    named = None if path == STDOUT else _SUFFIXES.get(suffix)
+    named = None if path == STDOUT else _named(path)
     if named is None or named == form:
         return form or default
     # A list of JSON values is one thing under two names here.
@@ -75,6 +84,12 @@ def _form(path: str, form: str | None, known: Sequence[str], default: str) -> st
             f"-o {path}: there is no {named} of this; the forms are {', '.join(known)}"
         )
     return form or named
+
+
+def _named(path: str) -> str | None:
+    if path.lower().endswith(_SARIF_JSON):
+        return "sarif"
+    return _SUFFIXES.get(Path(path).suffix.lower())
 
 
 def write(all_targets: Sequence[Target], render: Callable[[Target], str]) -> None:

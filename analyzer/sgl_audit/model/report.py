@@ -8,6 +8,7 @@ from enum import StrEnum
 from sgl_audit.model.facts import Facts, Scalar
 from sgl_audit.model.resolution import Assumption, Case
 from sgl_audit.model.source import Diagnostic, Place, SourceInfo
+from sgl_audit.model.triage import UNTRIAGED, Triage
 
 
 class Severity(StrEnum):
@@ -188,6 +189,7 @@ class Audit:
     assumptions: tuple[Assumption, ...]
     coverage: Coverage
     diagnostics: tuple[Diagnostic, ...] = ()
+    triage: Triage = UNTRIAGED
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,5 @@
+"""SARIF 2.1.0, which code scanning services and editors read."""
+
+from sgl_audit_reports.sarif.log import audit_to_sarif
+
+__all__ = ["audit_to_sarif"]
