@@ -1,4 +1,4 @@
-"""Templates, the security policy, and the two pages."""
+"""Templates, the security policy, and the pages."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from sgl_audit.model.report import Audit
 from sgl_audit.model.resolution import Resolution
+from sgl_audit.model.review import Review
 from sgl_audit.model.source import SourceInfo
 
 if TYPE_CHECKING:
@@ -33,6 +34,13 @@ def resolution_html(
 
     page = resolution_page(resolutions, source, tool_version)
     return _render("resolution.html.j2", page=page)
+
+
+def review_html(review: Review) -> str:
+    """The review of an upgrade as one HTML file that loads nothing."""
+    from sgl_audit_reports.html.review import review_page
+
+    return _render("review.html.j2", page=review_page(review))
 
 
 def environment() -> Environment:

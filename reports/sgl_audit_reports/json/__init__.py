@@ -7,6 +7,7 @@ from sgl_audit_reports.json.audit import audit_to_json
 from sgl_audit_reports.json.encode import FORMAT_VERSION, dump
 from sgl_audit_reports.json.facts import facts_to_json
 from sgl_audit_reports.json.resolution import resolution_to_json
+from sgl_audit_reports.json.review import review_to_json
 from sgl_audit_reports.json.schema import schema
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "dump",
     "facts_to_json",
     "resolution_to_json",
+    "review_to_json",
     "schema",
 ]

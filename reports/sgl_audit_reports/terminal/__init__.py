@@ -8,6 +8,7 @@ from sgl_audit_reports.terminal.matrix import render_matrix
 from sgl_audit_reports.terminal.resolution import render_resolution, render_resolutions
 from sgl_audit_reports.terminal.rules import render_explain, render_rules
 from sgl_audit_reports.terminal.show import render_show
+from sgl_audit_reports.terminal.upgrade import render_review
 
 __all__ = [
     "make_console",
@@ -18,6 +19,7 @@ __all__ = [
     "render_matrix",
     "render_resolution",
     "render_resolutions",
+    "render_review",
     "render_rules",
     "render_show",
 ]
