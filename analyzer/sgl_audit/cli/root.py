@@ -16,6 +16,7 @@ COMMANDS = (
     "audit",
     "resolve",
     "diff",
+    "history",
     "why",
     "families",
     "matrix",

@@ -15,6 +15,7 @@ from sgl_audit.model.kernels import Advisory
 from sgl_audit.model.progress import Progress
 from sgl_audit.model.report import Audit, FamilyRow
 from sgl_audit.model.review import Change, FamilyChange, LaunchReview, Rename, Review
+from sgl_audit.review.architectures import architecture_changes, decided
 from sgl_audit.review.declared import declared_facts
 from sgl_audit.review.edits import Bench
 from sgl_audit.review.families import changes_of, family_changes
@@ -171,6 +172,7 @@ def _differences(
 ) -> Iterator[Change]:
     yield from option_changes(old.facts, new.facts, renamed)
     yield from value_changes(old, new, renamed)
+    yield from _architectures(work, old, new, renamed)
     yield from gate_changes(old.facts, new.facts, work.capabilities)
     yield from environment_changes(old.facts, new.facts)
     yield from finding_changes(old, new)
@@ -178,6 +180,15 @@ def _differences(
     yield from advisory_changes(
         work.advisories, old.source, new.source, new.facts, new.families, work.capabilities
     )
+
+
+def _architectures(
+    work: Work, old: Audit, new: Audit, renamed: dict[str, Rename]
+) -> Iterator[Change]:
+    before = decided(work.old.tree, old.facts, work.capabilities)
+    after = decided(work.new.tree, new.facts, work.capabilities)
+    resolved = frozenset(row.architecture for row in new.families)
+    return architecture_changes(before, after, renamed, resolved)
 
 
 def _families(

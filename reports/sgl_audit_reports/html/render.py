@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from sgl_audit.model.history import History
 from sgl_audit.model.report import Audit
 from sgl_audit.model.resolution import Resolution
 from sgl_audit.model.review import Review
@@ -41,6 +42,13 @@ def review_html(review: Review) -> str:
     from sgl_audit_reports.html.review import review_page
 
     return _render("review.html.j2", page=review_page(review))
+
+
+def history_html(history: History) -> str:
+    """The history of an option as one HTML file that loads nothing: a timeline."""
+    from sgl_audit_reports.html.history import history_page
+
+    return _render("history.html.j2", page=history_page(history))
 
 
 def environment() -> Environment:
