@@ -1,10 +1,11 @@
-"""The Python API: open a source, read its facts, resolve launches, audit it."""
+"""The Python API: open a source, read its facts, resolve launches, audit it, compare two."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sgl_audit.errors import SglAuditError
 from sgl_audit.model.capability import ALL_CAPABILITIES
@@ -12,7 +13,11 @@ from sgl_audit.model.facts import Facts
 from sgl_audit.model.progress import Progress
 from sgl_audit.model.report import Audit
 from sgl_audit.model.resolution import Launch, Resolution
+from sgl_audit.model.review import Review
 from sgl_audit.model.source import Diagnostic, SourceTree
+
+if TYPE_CHECKING:
+    from sgl_audit.review.launches import Asked, Side
 
 Notify = Callable[[str], None]
 
@@ -142,6 +147,38 @@ def audit(
         tree,
         capabilities=capabilities,
         libraries=tuple(libraries),
+        assume=assume,
+        jobs=jobs,
+        progress=progress,
+    )
+
+
+def review(
+    old: Side,
+    new: Side,
+    *,
+    capabilities: tuple[str, ...],
+    launches: Sequence[Asked] = (),
+    trees: bool = True,
+    assume: tuple[tuple[str, str], ...] = (),
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Review:
+    """What changes from one tree to another, in order of harm.
+
+    Args:
+        old: `review.launches.Side`: a tree with the libraries read beside it.
+        launches: somebody's own, resolved under both.
+        trees: False to compare the launches only.
+    """
+    from sgl_audit.review.run import run_review
+
+    return run_review(
+        old,
+        new,
+        capabilities=capabilities,
+        launches=launches,
+        trees=trees,
         assume=assume,
         jobs=jobs,
         progress=progress,

@@ -16,6 +16,8 @@ COMMANDS = (
     "audit",
     "resolve",
     "check",
+    "diff",
+    "history",
     "why",
     "families",
     "matrix",

@@ -6,7 +6,9 @@ Format 1: first version.
 from sgl_audit_reports.json.audit import audit_to_json
 from sgl_audit_reports.json.encode import FORMAT_VERSION, dump
 from sgl_audit_reports.json.facts import facts_to_json
+from sgl_audit_reports.json.history import history_to_json
 from sgl_audit_reports.json.resolution import resolution_to_json
+from sgl_audit_reports.json.review import review_to_json
 from sgl_audit_reports.json.schema import schema
 
 __all__ = [
@@ -14,6 +16,8 @@ __all__ = [
     "audit_to_json",
     "dump",
     "facts_to_json",
+    "history_to_json",
     "resolution_to_json",
+    "review_to_json",
     "schema",
 ]
