@@ -8,7 +8,7 @@ from typing import Any
 
 from sgl_audit.errors import SglAuditError
 from sgl_audit.evaluate import memo
-from sgl_audit.evaluate.entry import Entry, Reached
+from sgl_audit.evaluate.entry import Entry, Follow, Reached
 from sgl_audit.evaluate.late import late_refusals
 from sgl_audit.evaluate.machine import Machine
 from sgl_audit.evaluate.plain import NotPlainError, plain
@@ -53,15 +53,24 @@ class Resolver:
         self._key: tuple[Any, ...] | None = None
         self._prepared: Prepared | None = None
 
-    def resolve(self, launch: Launch, *, trace: bool = False, every: bool = False) -> Resolution:
+    def resolve(
+        self,
+        launch: Launch,
+        *,
+        trace: bool = False,
+        every: bool = False,
+        follow: Follow = Follow.NOTHING,
+    ) -> Resolution:
         """Resolve one launch.
 
         Args:
             trace: note what set each value.
+            follow: how far into the layers of the model.
             every: give every field of the record, not only those that concern backends.
         """
         with uncollected():
-            return self.prepare(launch).resolve(launch, trace=trace, every=every)
+            prepared = self.prepare(launch)
+            return prepared.resolve(launch, trace=trace, every=every, follow=follow)
 
     def prepare(self, launch: Launch) -> Prepared:
         """The loaded modules for a launch's capability, assumptions and environment."""
@@ -126,7 +135,9 @@ class Prepared:
         if names:
             memo.remember_loading(self.session)
 
-    def resolve(self, launch: Launch, *, trace: bool, every: bool) -> Resolution:
+    def resolve(
+        self, launch: Launch, *, trace: bool, every: bool, follow: Follow = Follow.NOTHING
+    ) -> Resolution:
         """Resolve one launch; nothing of it stays."""
         if not self._loaded:
             self.load()
@@ -137,7 +148,7 @@ class Prepared:
             tracer = Tracer() if trace else None
             try:
                 machine.tracer = tracer
-                answer = self._run(launch, argv, tracer, every)
+                answer = self._run(launch, argv, tracer, every, follow)
             except SglAuditError:
                 raise
             except Exception as error:
@@ -153,7 +164,12 @@ class Prepared:
         return answer
 
     def _run(
-        self, launch: Launch, argv: list[str], tracer: Tracer | None, every: bool
+        self,
+        launch: Launch,
+        argv: list[str],
+        tracer: Tracer | None,
+        every: bool,
+        follow: Follow,
     ) -> Resolution:
         if tracer is not None:
             tracer.watch_fields(self.entry)
@@ -174,7 +190,7 @@ class Prepared:
             self._value(name, value, steps.get(name, ()))
             for name, value in self.entry.runtime_values(reached).items()
         ]
-        late = late_refusals(self.entry, reached)
+        late = late_refusals(self.entry, reached, follow)
         return Resolution(
             launch,
             Outcome.OK,
@@ -184,6 +200,7 @@ class Prepared:
             late=late,
             assumptions=self._assumptions(),
             notes=_notes(reached),
+            paths=reached.paths,
         )
 
     def _steps(self, launch: Launch, tracer: Tracer | None) -> dict[str, Any]:
