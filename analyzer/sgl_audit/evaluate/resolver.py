@@ -101,13 +101,13 @@ class Prepared:
         self.world = world
         self.entry = Entry(self.session)
         self._broken: str | None = None
-        self._loaded = False
+        self.loaded = False
         self._refused: set[str] = set()
         self._launches = 0
 
     def load(self) -> None:
         """Load the entry module and remember the parser."""
-        self._loaded = True
+        self.loaded = True
         try:
             owner = self.session.get(f"{self.entry.root}.srt.server_args", "ServerArgs")
             memo.remember_parser(self.session, owner)
@@ -139,7 +139,7 @@ class Prepared:
         self, launch: Launch, *, trace: bool, every: bool, follow: Follow = Follow.NOTHING
     ) -> Resolution:
         """Resolve one launch; nothing of it stays."""
-        if not self._loaded:
+        if not self.loaded:
             self.load()
         if self._broken is not None:
             return unknown(launch, self._broken, self.world)

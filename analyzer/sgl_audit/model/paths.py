@@ -58,6 +58,7 @@ class LayerPath:
         place: where that class is defined.
         layer: class of the layer, or "".
         runner: the back end that the layer itself settled on, or "".
+        asked: run-time settings that were read on the way.
         refused: what the layer itself raises in this launch, as text with its place, or "".
         gaps: what could not be followed, each with its reason.
     """
@@ -67,6 +68,7 @@ class LayerPath:
     method: str
     place: Place | None
     runner: str = ""
+    asked: tuple[str, ...] = ()
     calls: tuple[KernelCall, ...] = ()
     refused: str = ""
     refused_place: Place | None = None

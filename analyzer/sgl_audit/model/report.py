@@ -18,16 +18,6 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
-class Verdict(StrEnum):
-    """What is known of one option value on one capability."""
-
-    WORKS = "works"
-    REFUSED = "refused"
-    NO_KERNEL = "no kernel"
-    WRONG = "wrong results reported"
-    UNKNOWN = "unknown"
-
-
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """Source lines around a place; `first` is the number of the first line."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from sgl_audit.evaluate.calling import bind_arguments
+from sgl_audit.evaluate.entry import is_getter
 from sgl_audit.evaluate.following.libraries import kernel_of
 from sgl_audit.evaluate.joining import join_contents
 from sgl_audit.evaluate.journal import restore
@@ -31,6 +32,8 @@ from sgl_audit.model.paths import Hop, KernelCall
 from sgl_audit.model.source import Place
 
 RANKS = ("layers/dp_attention", "runtime_context")
+# They give back what they get, as far as results are concerned.
+TRANSPARENT = ("torch.compiler.disable", "torch._dynamo.disable")
 GROUPS = "process groups are set up when a server starts"
 MAX_ARGUMENT = 60
 
@@ -44,6 +47,7 @@ class Follower:
     Attributes:
         place: the line of the call that is about to happen.
         gaps: (reason, place) -> nothing, in order.
+        asked: run-time values whose getters were called, in order.
     """
 
     def __init__(self, machine: Machine, root: str) -> None:
@@ -53,6 +57,7 @@ class Follower:
         self._met: dict[Any, KernelCall] = {}
         self._ways: dict[Any, set[frozenset[Condition]]] = {}
         self.gaps: dict[tuple[str, tuple[str, int]], None] = {}
+        self.asked: dict[str, None] = {}
         self.assumed: set[Any] = set()
         self._base: Mapping[Any, bool] = {}
         self._stack: list[tuple[Function, tuple[str, int] | None]] = []
@@ -119,6 +124,8 @@ class Follower:
         machine, code = self.machine, function.code
         if code.file.startswith(self._groups):
             return Unknown(f"{function.name}()", GROUPS, ("group", function.qualname), "machine")
+        if is_getter(function.name, function):
+            self.asked.setdefault(function.name.removeprefix("get_"))
         if code.file in self._ranks:
             return self._or_unknown(function, args, kwargs)
         return self._run(function, args, kwargs)
@@ -162,6 +169,8 @@ class Follower:
             self.note(*found, kwargs, inner)
         elif isinstance(inner, Function):
             return self.machine.call(inner, list(args), kwargs)
+        elif called.name in TRANSPARENT and args and isinstance(args[0], Function):
+            return args[0]
         if isinstance(called, Opaque) and (args or kwargs):
             # Made anew: what is written to one result must not show in another.
             return Unknown(f"{called.name}(...)", "outside the tree", None, "external")

@@ -112,6 +112,7 @@ def follow_layer(trial: Trial, site: Site, layer: Instance, method: Instance) ->
         method_name(layer, method),
         defined(method),
         runner=runner_of(trial, method),
+        asked=tuple(dict.fromkeys((*preparing.asked, *follower.asked))),
         calls=follower.calls,
         refused=attempts.refused,
         refused_place=attempts.place,
