@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sgl_audit.errors import SglAuditError
 from sgl_audit.model.capability import ALL_CAPABILITIES
@@ -13,6 +14,10 @@ from sgl_audit.model.progress import Progress
 from sgl_audit.model.report import Audit
 from sgl_audit.model.resolution import Launch, Resolution
 from sgl_audit.model.source import Diagnostic, SourceTree
+
+if TYPE_CHECKING:
+    from sgl_audit.audit.verdicts.knowledge import Knowledge
+    from sgl_audit.model.verdict import Recommendation
 
 Notify = Callable[[str], None]
 
@@ -124,6 +129,61 @@ def facts(
     from sgl_audit.audit.facts import read_facts
 
     return read_facts(tree, capabilities=capabilities, jobs=jobs, progress=progress)
+
+
+def open_knowledge(
+    tree: SourceTree,
+    *,
+    flashinfer: str | None = None,
+    advisories: Path | None = None,
+    binaries: Iterable[Path] = (),
+    assume: tuple[tuple[str, str], ...] = (),
+    offline: bool = False,
+    cache_dir: Path | None = None,
+    notify: Notify = _stderr,
+) -> Knowledge:
+    """What verdicts rest on besides the tree: FlashInfer's source, advisories, binaries.
+
+    Args:
+        flashinfer: a SOURCE of FlashInfer, or "none"; by default the release that the tree pins.
+
+    Raises:
+        UsageError: `advisories` is no folder, or a binary cannot be read.
+    """
+    from sgl_audit.audit.verdicts.opening import open_knowledge as opened
+
+    return opened(
+        tree,
+        flashinfer=flashinfer,
+        advisories=advisories,
+        binaries=tuple(binaries),
+        assume=assume,
+        offline=offline,
+        cache_dir=cache_dir,
+        notify=notify,
+    )
+
+
+def recommend(
+    tree: SourceTree,
+    launches: Iterable[Launch],
+    knowledge: Knowledge,
+    *,
+    libraries: Iterable[SourceTree] = (),
+    progress: Progress | None = None,
+) -> list[Recommendation]:
+    """The flags to add to each launch so that it works; each proposal is resolved first."""
+    from sgl_audit.audit.verdicts.recommend import Adviser
+    from sgl_audit.evaluate.resolver import Resolver
+
+    adviser = Adviser(Resolver(tree, libraries), knowledge)
+    asked = tuple(launches)
+    found = []
+    for launch in asked:
+        found.append(adviser.recommend(launch))
+        if progress is not None:
+            progress(len(found), len(asked))
+    return found
 
 
 def audit(

@@ -15,6 +15,7 @@ from sgl_audit.errors import EXIT_CLEAN
 COMMANDS = (
     "audit",
     "resolve",
+    "recommend",
     "why",
     "families",
     "matrix",

@@ -92,11 +92,14 @@ class ValueVerdict:
 
     @property
     def place(self) -> Place | None:
-        """The place of that ground: of its call in the tree, else its own."""
-        ground = next((g for g in self.grounds if g.says is self.verdict), None)
-        if ground is None:
-            return None
-        return ground.call.place if ground.call is not None else ground.place
+        """Where it shows: the call in the tree, else the place of the ground itself."""
+        speaking = [ground for ground in self.grounds if ground.says is self.verdict]
+        for ground in (*speaking, *self.grounds):
+            if ground.call is not None:
+                return ground.call.place
+            if ground.place is not None:
+                return ground.place
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from sgl_audit_reports.terminal.console import make_console
 from sgl_audit_reports.terminal.facts import render_facts_summary
 from sgl_audit_reports.terminal.families import render_families
 from sgl_audit_reports.terminal.matrix import render_matrix
+from sgl_audit_reports.terminal.recommendation import render_recommendations
 from sgl_audit_reports.terminal.resolution import render_resolution, render_resolutions
 from sgl_audit_reports.terminal.rules import render_explain, render_rules
 from sgl_audit_reports.terminal.show import render_show
@@ -16,6 +17,7 @@ __all__ = [
     "render_facts_summary",
     "render_families",
     "render_matrix",
+    "render_recommendations",
     "render_resolution",
     "render_resolutions",
     "render_rules",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from sgl_audit.audit.advice import TRIED, later, names
 from sgl_audit.audit.families import first_refusal
@@ -13,6 +14,7 @@ from sgl_audit.audit.verdicts.settings import Setting, settings_of
 from sgl_audit.audit.verdicts.weighing import Weight, problems, settled, weight
 from sgl_audit.evaluate.entry import Follow
 from sgl_audit.evaluate.resolver import Resolver
+from sgl_audit.model.paths import Site
 from sgl_audit.model.resolution import Launch, Outcome, Refusal, Resolution
 from sgl_audit.model.verdict import (
     FlagAdvice,
@@ -23,6 +25,9 @@ from sgl_audit.model.verdict import (
 )
 
 ROUNDS = 8
+# Each is a launch to resolve; a message that names nothing of use is seldom mended by more.
+TRIES = 24
+ATTENTION = (Site.PREFILL, Site.DECODE)
 STAGED = ("prefill_attention_backend", "decode_attention_backend")
 BOTH = "attention_backend"
 
@@ -48,16 +53,11 @@ class Tried:
 
 @dataclass(slots=True)
 class Adviser:
-    """Looks for flags; every proposal is resolved by the tree itself before it is made.
-
-    Attributes:
-        follow: how far proposals are followed.
-    """
+    """Looks for flags; every proposal is resolved by the tree itself before it is made."""
 
     resolver: Resolver
     knowledge: Knowledge
-    follow: Follow = Follow.ATTENTION
-    _known: dict[tuple[str, tuple[str, ...], str], Tried] = field(default_factory=dict)
+    _known: dict[Any, Tried] = field(default_factory=dict)
 
     def recommend(self, launch: Launch) -> Recommendation:
         """A recommendation for one launch."""
@@ -81,7 +81,12 @@ class Adviser:
         return Recommendation(
             launch.capability,
             launch.argv,
-            tuple(item for item in found if item.option in kept.flags),
+            tuple(
+                sorted(
+                    (item for item in found if item.option in kept.flags),
+                    key=lambda item: rank(item.option),
+                )
+            ),
             first.verdicts,
             kept.verdicts,
             settled(kept.verdicts),
@@ -93,12 +98,18 @@ class Adviser:
     def _key(problem: ValueVerdict) -> str:
         return f"{problem.option}={problem.value}: {problem.reason}"
 
-    def tried(self, launch: Launch, flags: dict[str, str], settings: dict[str, Setting]) -> Tried:
+    def tried(
+        self,
+        launch: Launch,
+        flags: dict[str, str],
+        settings: dict[str, Setting],
+        follow: Follow = Follow.ATTENTION,
+    ) -> Tried:
         """A launch with flags, resolved, followed and judged; each only once."""
         argv = with_flags(launch.argv, flags, settings)
-        key = (launch.capability, argv, launch.id)
+        key = (launch.capability, argv, launch.card, follow)
         if key not in self._known:
-            answer = self.resolver.resolve(replace(launch, argv=argv), follow=self.follow)
+            answer = self.resolver.resolve(replace(launch, argv=argv), follow=follow)
             choices = {name: setting.choices for name, setting in settings.items()}
             verdicts = judge(answer, self.knowledge, choices)
             if answer.outcome is Outcome.UNKNOWN:
@@ -113,17 +124,27 @@ class Adviser:
         best: Tried | None = None
         chosen: tuple[Setting, str] | None = None
         others: list[ValueVerdict] = []
-        for setting, value in self._proposals(now, problem, refusal, settings):
-            tried = self.tried(launch, {**now.flags, setting.name: value}, settings)
-            if not self._leads_on(tried, now, refusal):
-                continue
-            row = tried.row(problem.option)
-            if row is not None and row.value == value:
-                others.append(row)
-            if best is None or self._order(tried) < self._order(best):
-                best, chosen = tried, (setting, value)
-            if refusal is not None and not problems(tried.verdicts):
+        # Attention stays what it is where another option is tried, and is long to follow.
+        kept = [row for row in now.verdicts if row.site in ATTENTION]
+        whole = refusal is not None or problem.site in ATTENTION
+        for proposals in self._proposals(problem, refusal, settings):
+            for setting, value in proposals:
+                flags = {**now.flags, setting.name: value}
+                part = Follow.ATTENTION if whole else Follow.LAYERS
+                tried = self.tried(launch, flags, settings, part)
+                if not self._leads_on(tried, refusal):
+                    continue
+                if not whole:
+                    tried = replace(tried, verdicts=(*tried.verdicts, *kept))
+                row = tried.row(problem.option)
+                if row is not None and row.value == value:
+                    others.append(row)
+                if best is None or self._order(tried) < self._order(best):
+                    best, chosen = tried, (setting, value)
+            if best is not None:
                 break
+        if best is not None and not whole:
+            best = self.tried(launch, best.flags, settings)
         if best is None or chosen is None:
             return None
         if refusal is None and not (best.weight < now.weight):
@@ -139,7 +160,7 @@ class Adviser:
             setting.name,
             setting.flags[0],
             value,
-            problem.reason,
+            reason_for(problem),
             problem.place,
             cost_of(best.row(problem.option)),
             rest if refusal is None else (),
@@ -156,7 +177,7 @@ class Adviser:
         return tried.weight, slow
 
     @staticmethod
-    def _leads_on(tried: Tried, now: Tried, refusal: Refusal | None) -> bool:
+    def _leads_on(tried: Tried, refusal: Refusal | None) -> bool:
         if tried.answer.outcome is not Outcome.OK:
             return False
         after = first_refusal(tried.answer)
@@ -165,23 +186,16 @@ class Adviser:
         return after is None or later(after, refusal)
 
     def _proposals(
-        self,
-        now: Tried,
-        problem: ValueVerdict,
-        refusal: Refusal | None,
-        settings: dict[str, Setting],
-    ) -> Iterator[tuple[Setting, str]]:
-        """Settings to try, the likeliest first."""
+        self, problem: ValueVerdict, refusal: Refusal | None, settings: dict[str, Setting]
+    ) -> Iterator[list[tuple[Setting, str]]]:
+        """Settings to try, in groups: the next one only where the one before gives nothing."""
         if refusal is not None:
             yield from proposals_for(refusal, settings)
             return
-        for name in options_for(problem):
-            setting = settings.get(name)
-            if setting is None:
-                continue
-            for value in setting.choices:
-                if value not in (problem.value, "auto"):
-                    yield setting, value
+        named = [settings[name] for name in options_for(problem) if name in settings]
+        for setting in named:
+            values = [value for value in setting.choices if value not in (problem.value, "auto")]
+            yield [(setting, value) for value in values]
 
     def _needed(
         self,
@@ -201,6 +215,22 @@ class Adviser:
         return kept
 
 
+def rank(option: str) -> int:
+    """Where a flag stands in the line: what a model needs to load at all comes first."""
+    return TRIED.index(option) if option in TRIED else len(TRIED)
+
+
+def reason_for(problem: ValueVerdict) -> str:
+    """What happens without a flag."""
+    if not problem.undecided:
+        return problem.reason
+    way = f", and the layer itself takes {problem.effective}" if problem.effective else ""
+    return (
+        f"{problem.option} stays {problem.value}: nothing decides it on {problem.capability}"
+        f"{way}; {problem.reason}"
+    )
+
+
 def options_for(problem: ValueVerdict) -> tuple[str, ...]:
     """The options that change what a verdict is about."""
     if problem.option in STAGED:
@@ -210,8 +240,8 @@ def options_for(problem: ValueVerdict) -> tuple[str, ...]:
 
 def proposals_for(
     refusal: Refusal, settings: dict[str, Setting]
-) -> Iterator[tuple[Setting, str]]:
-    """Settings that may lead past a refusal: those whose value it names come first."""
+) -> Iterator[list[tuple[Setting, str]]]:
+    """Settings that may lead past a refusal: those whose value it names, then the others."""
     pairs = [
         (settings[name], value)
         for name in TRIED
@@ -221,9 +251,8 @@ def proposals_for(
     named = [pair for pair in pairs if names(refusal.message, pair[1])]
     # The longest name a message holds is the one it means: "fp4" is part of "modelopt_fp4".
     longest = [p for p in named if not any(p[1] != q[1] and p[1] in q[1] for q in named)]
-    yield from longest
-    if not longest:
-        yield from pairs
+    yield longest
+    yield [pair for pair in pairs if pair not in longest][:TRIES]
 
 
 def with_flags(
