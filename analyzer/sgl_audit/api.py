@@ -194,8 +194,13 @@ def audit(
     assume: tuple[tuple[str, str], ...] = (),
     jobs: int = 1,
     progress: Progress | None = None,
+    knowledge: Knowledge | None = None,
 ) -> Audit:
-    """The whole audit: facts, behaviours, families, findings."""
+    """The whole audit: facts, behaviours, families, findings.
+
+    Args:
+        knowledge: from `open_knowledge`; without it verdicts rest on advisories and the tree only.
+    """
     from sgl_audit.audit.run import run_audit
 
     return run_audit(
@@ -205,4 +210,5 @@ def audit(
         assume=assume,
         jobs=jobs,
         progress=progress,
+        knowledge=knowledge,
     )

@@ -13,6 +13,7 @@ from sgl_audit.cli.choosing import (
     known_name,
     names_of,
     open_beside,
+    open_known,
     open_tree,
 )
 from sgl_audit.cli.stderr import Feedback
@@ -20,6 +21,8 @@ from sgl_audit.errors import EXIT_CLEAN, EXIT_FINDINGS, EXIT_INCOMPLETE
 from sgl_audit.launch.assume import parse_assumptions
 from sgl_audit.model.report import Audit, Severity
 
+# As many capabilities as an audit judges; more would each load the layers anew.
+JUDGED = 2
 _WORST_FIRST = tuple(Severity)
 
 
@@ -36,6 +39,8 @@ def make_audit(
     tree = open_tree(source, opening, feedback)
     capabilities = names_of(chosen_or_local(archs, feedback))
     libraries, missing = open_beside(tree, opening, feedback)
+    judged = len(capabilities) <= JUDGED
+    known = open_known(tree, opening, assume, feedback) if judged else None
     audit = api.audit(
         tree,
         capabilities=capabilities,
@@ -43,8 +48,10 @@ def make_audit(
         assume=assume,
         jobs=jobs,
         progress=feedback.progress("auditing"),
+        knowledge=known,
     )
-    return replace(audit, diagnostics=(*audit.diagnostics, *missing))
+    unread = known.diagnostics if known is not None else ()
+    return replace(audit, diagnostics=(*audit.diagnostics, *missing, *unread))
 
 
 def only(audit: Audit, options: Sequence[str]) -> Audit:

@@ -15,6 +15,7 @@ from sgl_audit.cli.choosing import (
     Pair,
     chosen_or_local,
     open_beside,
+    open_known,
     open_tree,
 )
 from sgl_audit.cli.launching import Assumptions, archs_of, launches, notes_of, server_arguments
@@ -40,23 +41,12 @@ class Wanted:
     assume: Assumptions
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """What is read of kernel libraries."""
-
-    flashinfer: str | None
-    advisories: Path | None
-    binaries: tuple[Path, ...]
-
-
-def answer(
-    wanted: Wanted, beside: Beside, opening: Opening, report: Report, feedback: Feedback
-) -> int:
+def answer(wanted: Wanted, opening: Opening, report: Report, feedback: Feedback) -> int:
     """Recommend, write, and give the exit code."""
     targets = output.targets(report.form, report.outputs, FORMS)
     with tempfile.TemporaryDirectory(prefix="sgl-audit-") as folder:
         model = find(server_arguments(wanted.line), wanted.described, Path(folder))
-        if not model.known or model.config is None and "--model-path" not in " ".join(model.argv):
+        if not model.known or (model.config is None and "--model-path" not in " ".join(model.argv)):
             raise UsageError(
                 "a recommendation needs the model: give --model-config PATH, or --model-arch NAME "
                 "with --quantization-of; `sgl-audit audit` speaks of families of models"
@@ -65,16 +55,7 @@ def answer(
         pairs = pairs or chosen_or_local((), feedback)
         tree = open_tree(wanted.source, opening, feedback)
         libraries, missing = open_beside(tree, opening, feedback)
-        known = api.open_knowledge(
-            tree,
-            flashinfer=beside.flashinfer,
-            advisories=beside.advisories,
-            binaries=beside.binaries,
-            assume=wanted.assume,
-            offline=opening.offline,
-            cache_dir=opening.cache_dir,
-            notify=feedback.notify,
-        )
+        known = open_known(tree, opening, wanted.assume, feedback)
         asked = launches(wanted.line, model, wanted.described, pairs, wanted.assume)
         found = api.recommend(
             tree, asked, known, libraries=libraries, progress=feedback.progress("trying")

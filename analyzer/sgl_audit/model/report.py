@@ -8,6 +8,7 @@ from enum import StrEnum
 from sgl_audit.model.facts import Facts, Scalar
 from sgl_audit.model.resolution import Assumption, Case
 from sgl_audit.model.source import Diagnostic, Place, SourceInfo
+from sgl_audit.model.verdict import ValueVerdict
 
 
 class Severity(StrEnum):
@@ -119,6 +120,8 @@ class FamilyRow:
         values: option name -> resolved text, in report order.
         outcome: "ok", "refused" or "unknown".
         why: refusal or reason.
+        verdicts: what is known of the values that decide its kernels; empty where its layers were
+            not followed.
     """
 
     family: str
@@ -131,6 +134,7 @@ class FamilyRow:
     place: Place | None = None
     group: str = ""
     findings: tuple[str, ...] = ()
+    verdicts: tuple[ValueVerdict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

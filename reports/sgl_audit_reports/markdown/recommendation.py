@@ -42,7 +42,12 @@ def _one(item: Recommendation, source: SourceInfo) -> list[str]:
 def verdict_rows(rows: Sequence[ValueVerdict]) -> list[str]:
     """A table of verdicts with their reasons."""
     body = [
-        (escaped(row.verdict.value), code(subject(row)), escaped(grounds_text(row)), escaped(row.reason))
+        (
+            escaped(row.verdict.value),
+            code(subject(row)),
+            escaped(grounds_text(row)),
+            escaped(row.reason),
+        )
         for row in rows
     ]
     return table(("verdict", "value", "rests on", "why"), body) if body else []

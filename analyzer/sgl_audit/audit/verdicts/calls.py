@@ -73,9 +73,7 @@ def flashinfer_grounds(call: KernelCall, capability: str, known: Knowledge) -> I
     for check in function.checks:
         if device.number in check.refused and check.backend in (None, backend):
             text = f"{check.function} refuses {capability}: {check.condition}"
-            yield Ground(
-                GroundKind.LIBRARY, Verdict.NO_KERNEL, text, check.place, source, call
-            )
+            yield Ground(GroundKind.LIBRARY, Verdict.NO_KERNEL, text, check.place, source, call)
     if function.declared:
         yield from declared(call, function, backend, capability, source)
     else:
@@ -98,9 +96,7 @@ def declared(
     answer = support.answer(number)
     if answer is Answer.NO:
         text = f"{asked} has kernels for {listed(support)} only"
-        yield Ground(
-            GroundKind.LIBRARY, Verdict.NO_KERNEL, text, support.place, source, call
-        )
+        yield Ground(GroundKind.LIBRARY, Verdict.NO_KERNEL, text, support.place, source, call)
     elif answer is Answer.YES:
         text = f"{asked} declares {listed(support)}"
         yield Ground(GroundKind.LIBRARY, Verdict.WORKS, text, support.place, source, call)
@@ -122,9 +118,7 @@ def compiled(
     elif limited and whole and not able and not function.other_kernels:
         targets = ", ".join(dict.fromkeys(target_text(g.majors, g.targets) for g in limited))
         text = f"{short} is compiled for {targets} only"
-        yield Ground(
-            GroundKind.LIBRARY, Verdict.NO_KERNEL, text, limited[0].place, source, call
-        )
+        yield Ground(GroundKind.LIBRARY, Verdict.NO_KERNEL, text, limited[0].place, source, call)
 
 
 def target_text(majors: tuple[int, ...] | None, targets: tuple[str, ...]) -> str:

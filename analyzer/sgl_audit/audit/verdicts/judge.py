@@ -97,10 +97,10 @@ def _path(
     grounds += [*asked.hits(value), *(asked.hits(real) if real != value else ())]
     for call in path.calls:
         grounds += _of_call(call, asked, (value, real), among)
-    if not path.refused and not any(map(decisive, path.calls)):
-        # Nothing of the kernel itself was seen: what advisories say still counts.
-        if not any(g.kind is GroundKind.ADVISORY for g in grounds):
-            grounds.append(_untold(path))
+    unseen = not path.refused and not any(map(decisive, path.calls))
+    # Where nothing of the kernel itself was seen, what advisories say still counts.
+    if unseen and not any(g.kind is GroundKind.ADVISORY for g in grounds):
+        grounds.append(_untold(path))
     verdict = max((g.says for g in grounds), key=ORDER.index, default=Verdict.UNKNOWN)
     return ValueVerdict(
         option,
@@ -202,9 +202,7 @@ def advisory_ground(hit: AdvisoryHit) -> Ground | None:
         return None
     if doubtful or weak:
         why = hit.reason if doubtful else "one report only"
-        return Ground(
-            GroundKind.ADVISORY, Verdict.UNKNOWN, f"{text} ({why})", None, advisory.id
-        )
+        return Ground(GroundKind.ADVISORY, Verdict.UNKNOWN, f"{text} ({why})", None, advisory.id)
     return Ground(GroundKind.ADVISORY, says, text, None, advisory.id)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from sgl_audit.kernels.flashinfer.reading import Reader, aside
 from sgl_audit.kernels.advisory_match import library_names
+from sgl_audit.kernels.flashinfer.reading import Reader, aside
 from sgl_audit.model.kernels import Advisory, AdvisoryHit, BinaryReport, HitState
 from sgl_audit.model.requirements import FunctionRequirements
 from sgl_audit.model.source import Diagnostic, SourceInfo, SourceTree

@@ -40,9 +40,13 @@ def open_knowledge(
     known, diagnostics = load_advisories(advisories)
     if source is None:
         diagnostics = (*diagnostics, Diagnostic(f"FlashInfer is not read: {missing}"))
-    assumed = assume if any(name == "cudnn" for name, _ in assume) else (
-        *assume,
-        ("cudnn", DEFAULT_CUDNN),
+    assumed = (
+        assume
+        if any(name == "cudnn" for name, _ in assume)
+        else (
+            *assume,
+            ("cudnn", DEFAULT_CUDNN),
+        )
     )
     return Knowledge(
         tree,
@@ -84,3 +88,10 @@ def _read(path: Path) -> tuple[str, BinaryReport]:
     report = read_binary(path)
     name = path.name.partition("-")[0].lower()
     return IMPORTED.get(name, name), report
+
+
+def bare_knowledge(tree: SourceTree) -> Knowledge:
+    """The packaged advisories and nothing else."""
+    known, diagnostics = load_advisories(None)
+    pins = pins_of(tree.info, (("cudnn", DEFAULT_CUDNN),), None)
+    return Knowledge(tree, known, pins, diagnostics=diagnostics)

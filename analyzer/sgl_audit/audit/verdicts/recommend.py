@@ -8,7 +8,7 @@ from typing import Any
 
 from sgl_audit.audit.advice import TRIED, later, names
 from sgl_audit.audit.families import first_refusal
-from sgl_audit.audit.verdicts.judge import judge
+from sgl_audit.audit.verdicts.judge import Asked, judge
 from sgl_audit.audit.verdicts.knowledge import Knowledge
 from sgl_audit.audit.verdicts.settings import Setting, settings_of
 from sgl_audit.audit.verdicts.weighing import Weight, problems, settled, weight
@@ -53,18 +53,24 @@ class Tried:
 
 @dataclass(slots=True)
 class Adviser:
-    """Looks for flags; every proposal is resolved by the tree itself before it is made."""
+    """Looks for flags; every proposal is resolved by the tree itself before it is made.
+
+    Attributes:
+        thorough: judge every choice of an option that needs another value, and not only until one
+            is good. What was enough for one launch is tried first for the next one.
+    """
 
     resolver: Resolver
     knowledge: Knowledge
+    thorough: bool = True
+    _enough: list[dict[str, str]] = field(default_factory=list)
     _known: dict[Any, Tried] = field(default_factory=dict)
 
     def recommend(self, launch: Launch) -> Recommendation:
         """A recommendation for one launch."""
         settings = settings_of(self.resolver.prepare(launch))
         first = self.tried(launch, {}, settings)
-        now = first
-        found: list[FlagAdvice] = []
+        now, found = self._as_before(launch, first, settings)
         stuck: set[str] = set()
         for _ in range(ROUNDS):
             problem = next((p for p in problems(now.verdicts) if self._key(p) not in stuck), None)
@@ -77,6 +83,8 @@ class Adviser:
             now, advice = better
             found = [item for item in found if item.option != advice.option] + [advice]
         kept = self._needed(launch, now, found, settings)
+        if kept.flags and settled(kept.verdicts) and kept.flags not in self._enough:
+            self._enough.append(kept.flags)
         remaining = tuple(f"{p.verdict}: {p.reason}" for p in problems(kept.verdicts))
         return Recommendation(
             launch.capability,
@@ -93,6 +101,44 @@ class Adviser:
             remaining,
             kept.answer.notes,
         )
+
+    def answer(self, launch: Launch) -> Resolution:
+        """How a launch that was asked about resolves as given."""
+        settings = settings_of(self.resolver.prepare(launch))
+        return self.tried(launch, {}, settings).answer
+
+    def _as_before(
+        self, launch: Launch, first: Tried, settings: dict[str, Setting]
+    ) -> tuple[Tried, list[FlagAdvice]]:
+        """What was enough for a launch before, where it is enough here too."""
+        if self.thorough or settled(first.verdicts):
+            return first, []
+        for flags in self._enough:
+            tried = self.tried(launch, flags, settings)
+            if settled(tried.verdicts) and tried.answer.outcome is Outcome.OK:
+                return tried, self._explained(launch, first, flags, settings)
+        return first, []
+
+    def _explained(
+        self, launch: Launch, first: Tried, flags: dict[str, str], settings: dict[str, Setting]
+    ) -> list[FlagAdvice]:
+        """The reason for each flag: what is met without it where the ones before it are set."""
+        found: list[FlagAdvice] = []
+        now = first
+        for name in sorted(flags, key=rank):
+            rows = problems(now.verdicts)
+            row = next((row for row in rows if name in options_for(row)), None)
+            row = row or next(iter(rows), None)
+            if row is None:
+                break
+            setting = settings[name]
+            found.append(
+                FlagAdvice(name, setting.flags[0], flags[name], reason_for(row), row.place)
+            )
+            if name != max(flags, key=rank):
+                given = {item.option: flags[item.option] for item in found}
+                now = self.tried(launch, given, settings)
+        return found
 
     @staticmethod
     def _key(problem: ValueVerdict) -> str:
@@ -141,6 +187,8 @@ class Adviser:
                     others.append(row)
                 if best is None or self._order(tried) < self._order(best):
                     best, chosen = tried, (setting, value)
+                if not self.thorough and row is not None and row.verdict.good:
+                    break
             if best is not None:
                 break
         if best is not None and not whole:
@@ -152,7 +200,11 @@ class Adviser:
         setting, value = chosen
         rest = tuple(
             sorted(
-                (row for row in dict.fromkeys((*others, *self._left(problem))) if row.value != value),
+                (
+                    row
+                    for row in dict.fromkeys((*others, *self._left(problem)))
+                    if row.value != value
+                ),
                 key=lambda row: list(Verdict).index(row.verdict),
             )
         )
@@ -195,7 +247,21 @@ class Adviser:
         named = [settings[name] for name in options_for(problem) if name in settings]
         for setting in named:
             values = [value for value in setting.choices if value not in (problem.value, "auto")]
+            said = {value: self._said(problem, value) for value in values}
+            if not self.thorough:
+                values = [value for value in values if said[value] is not False]
+            # What is known to work is tried first; the order of the tree decides among equals.
+            values.sort(key=lambda value: said[value] is not True)
             yield [(setting, value) for value in values]
+
+    def _said(self, problem: ValueVerdict, value: str) -> bool | None:
+        """Whether an advisory speaks for a value (True) or against it (False)."""
+        facts: dict[str, str | None] = {}
+        asked = Asked(problem.option, problem.capability, facts, self.knowledge)
+        says = {ground.says for ground in asked.hits(value)}
+        if says & {Verdict.NO_KERNEL, Verdict.WRONG}:
+            return False
+        return True if Verdict.WORKS in says else None
 
     def _needed(
         self,

@@ -39,6 +39,7 @@ NEVER = "never"
 @click.option("--details", "--all", "details", is_flag=True, help="Everything, not only a screen.")
 @options.assume_option
 @options.transformers_option
+@options.knowledge_options
 @options.opening_options
 @options.working_options
 @options.color_option
@@ -52,6 +53,9 @@ def command(
     details: bool,
     assumed: tuple[str, ...],
     transformers: str | None,
+    flashinfer: str | None,
+    advisories: Path | None,
+    binaries: tuple[Path, ...],
     offline: bool,
     cache_dir: Path | None,
     jobs: int,
@@ -68,7 +72,7 @@ def command(
     from sgl_audit.cli.stderr import Feedback
 
     targets = output.targets(form, outputs, FORMS)
-    opening = choosing.Opening(offline, cache_dir, transformers)
+    opening = choosing.Opening(offline, cache_dir, transformers, flashinfer, advisories, binaries)
     with Feedback(bar=not no_progress) as feedback:
         audit = make_audit(source, archs, opening, assumed, jobs, feedback)
     if options:

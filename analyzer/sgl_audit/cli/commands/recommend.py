@@ -77,6 +77,5 @@ def command(
     with Feedback(bar=not no_progress) as feedback:
         line = read_line(launch, launch_file, name, assume, bool(described))
         wanted = recommending.Wanted(source, line, chosen(archs), described, assume)
-        beside = recommending.Beside(flashinfer, advisories, binaries)
-        opening = Opening(offline, cache_dir, transformers)
-        return recommending.answer(wanted, beside, opening, Report(form, outputs, color), feedback)
+        opening = Opening(offline, cache_dir, transformers, flashinfer, advisories, binaries)
+        return recommending.answer(wanted, opening, Report(form, outputs, color), feedback)

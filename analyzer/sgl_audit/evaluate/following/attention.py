@@ -61,7 +61,9 @@ def follow_stage(
 ) -> LayerPath:
     """One stage with the back end of that name."""
     machine = trial.machine
-    attempts = Attempts(trial)
+    # The registry's own refusals are a stage of loading; here an input that only a server has may
+    # be what is missed.
+    attempts = Attempts(trial, refusing=False)
     making = Follower(machine, trial.entry.root)
 
     def make() -> Value:
@@ -83,8 +85,6 @@ def follow_stage(
             text,
             "",
             None,
-            refused=attempts.refused,
-            refused_place=attempts.place,
             gaps=tuple(reasons),
         )
     follower = Follower(machine, trial.entry.root)
@@ -107,8 +107,6 @@ def follow_stage(
         backend.cls.name,
         defined(trial, backend),
         calls=follower.calls,
-        refused=attempts.refused,
-        refused_place=attempts.place,
         gaps=(*attempts.gaps, *follower.noted),
     )
 

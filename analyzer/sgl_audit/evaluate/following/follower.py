@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from sgl_audit.evaluate.branching import BRANCH_BUDGET
 from sgl_audit.evaluate.calling import bind_arguments
 from sgl_audit.evaluate.entry import is_getter
-from sgl_audit.evaluate.following.libraries import kernel_of
+from sgl_audit.evaluate.following.libraries import PACKAGES, kernel_of
 from sgl_audit.evaluate.joining import join_contents
 from sgl_audit.evaluate.journal import restore
 from sgl_audit.evaluate.machine import DEPTH_BUDGET, NOT_HANDLED, WRAPPED, Machine
@@ -21,6 +22,7 @@ from sgl_audit.evaluate.values import (
     BudgetReachedError,
     Cases,
     Function,
+    Lazy,
     Module,
     Opaque,
     Raised,
@@ -31,6 +33,11 @@ from sgl_audit.evaluate.values import (
 from sgl_audit.model.paths import Hop, KernelCall
 from sgl_audit.model.source import Place
 
+# Folders of the tree with CUDA sources and the Python that compiles them.
+COMPILED = ("jit_kernel", "kernels/jit")
+OWN = "jit_kernel"
+# Enough for any layer; code that asks more has loops whose rounds are not told apart.
+BRANCHES = 800
 RANKS = ("layers/dp_attention", "runtime_context")
 # They give back what they get, as far as results are concerned.
 TRANSPARENT = ("torch.compiler.disable", "torch._dynamo.disable")
@@ -62,6 +69,7 @@ class Follower:
         self._base: Mapping[Any, bool] = {}
         self._stack: list[tuple[Function, tuple[str, int] | None]] = []
         self._groups = f"{root}/srt/distributed/"
+        self._own = tuple(f"{root}/{name}/" for name in COMPILED)
         self._ranks = frozenset(f"{root}/srt/{name}.py" for name in RANKS)
 
     @contextmanager
@@ -70,7 +78,7 @@ class Follower:
         machine: Any = self.machine
         self._base = dict(machine.known)
         machine.follower = self
-        machine.branches = 0
+        machine.branches = BRANCH_BUDGET - BRANCHES
         machine._join_heaps = self.join_heaps
         machine._refused = self.refused
         machine._only = self.only
@@ -78,13 +86,21 @@ class Follower:
         machine.plain_delattr = self.plain_delattr
         machine.spread = self.spread
         machine.imports.load = self.load
+        machine.imports.opaque_attribute = self.opaque_attribute
         try:
             yield self
         finally:
             machine.follower = None
-            for name in ("_join_heaps", "_refused", "_only", "loop_unknown", "plain_delattr", "spread"):
+            for name in (
+                "_join_heaps",
+                "_refused",
+                "_only",
+                "loop_unknown",
+                "plain_delattr",
+                "spread",
+            ):
                 del machine.__dict__[name]
-            del machine.imports.load
+            del machine.imports.load, machine.imports.opaque_attribute
 
     def load(self, name: str) -> Module:
         """Import a module as if it had been there before: what an arm undoes is not its body."""
@@ -99,6 +115,14 @@ class Follower:
         finally:
             machine.follower = follower
             journal.layers, journal.top = layers, top
+
+    def opaque_attribute(self, owner: Opaque, name: str) -> Value:
+        """What an object of a kernel library holds is not known, and equals nothing by chance."""
+        if owner.name.partition(".")[0] in PACKAGES and name not in owner.d:
+            full = f"{owner.name}.{name}"
+            return Unknown(full, "outside the tree", ("attribute", full), "external")
+        imports = self.machine.imports
+        return type(imports).opaque_attribute(imports, owner, name)
 
     def spread(self, value: Value) -> Any:
         """`[*shape]` of an unknown shape: how many items there are is seldom asked."""
@@ -121,9 +145,16 @@ class Follower:
 
     def run(self, function: Function, args: Any, kwargs: dict[str, Value]) -> Value:
         """Run a function of the tree."""
-        machine, code = self.machine, function.code
+        code = function.code
         if code.file.startswith(self._groups):
             return Unknown(f"{function.name}()", GROUPS, ("group", function.qualname), "machine")
+        if code.file.startswith(self._own) and "<locals>" not in function.qualname:
+            # CUDA code of the tree, compiled when it is first called.
+            caller = self._stack[-1][0] if self._stack else function
+            inside = caller.code.file.startswith(self._own)
+            name = function.name if inside or code.file.startswith(self._own[:1]) else caller.name
+            self.note(OWN, f"{OWN}.{name}", kwargs, function)
+            return Unknown(f"{OWN}.{name}(...)", "a kernel", None, "external")
         if is_getter(function.name, function):
             self.asked.setdefault(function.name.removeprefix("get_"))
         if code.file in self._ranks:
@@ -241,9 +272,10 @@ class Follower:
                 seen.setdefault(key, container)
         for key, container in seen.items():
             states = [
-                (way.cube, way.written[key][1] if key in way.written else container)
-                for way in ways
+                (way.cube, way.written[key][1] if key in way.written else container) for way in ways
             ]
+            if isinstance(container, dict):
+                states = without_lazy(states)
             joined = join_contents(container, states)
             if joined is MISSING:
                 joined = loosely(container, [state for _, state in states])
@@ -271,13 +303,26 @@ def shortest(ways: set[frozenset[Condition]]) -> frozenset[Condition]:
     return frozenset.intersection(*merged)
 
 
+def without_lazy(states: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """A name that one way has loaded is loaded on all: that imports are put off is ours alone."""
+    loaded: dict[Any, Value] = {}
+    waiting = {key for _, state in states for key, item in state.items() if item.__class__ is Lazy}
+    for key in waiting:
+        known = [s[key] for _, s in states if key in s and s[key].__class__ is not Lazy]
+        if known:
+            loaded[key] = known[0]
+    if not loaded:
+        return states
+    return [(cube, {**state, **loaded}) for cube, state in states]
+
+
 def loosely(container: Any, states: list[Any]) -> Any:
     """Contents of which only what every way agrees on is known."""
     if isinstance(container, dict):
         keys = dict.fromkeys(key for state in states for key in state)
         return {key: _agreed(key, [state.get(key, MISSING) for state in states]) for key in keys}
     if isinstance(container, list):
-        return list(max(states, key=len))
+        return max((list(state) for state in states), key=len)
     return set().union(*states)
 
 

@@ -33,6 +33,9 @@ UTILITIES = ("srt.utils", "srt.utils.common")
 LAYERS = "make_layers"
 # Hybrid models repeat a pattern of this many layers at most; the first ones are often special.
 PATTERN = 4
+# Where a model has experts and none of those layers does, so many are made to find them.
+LONGEST = 24
+COUNTS = ("num_experts", "n_routed_experts", "num_local_experts", "moe_num_experts")
 TOWERS = ("vision_config", "audio_config")
 UNSET = "it is not set in this model's own code"
 
@@ -43,11 +46,13 @@ class Layers:
 
     Attributes:
         linear: in the order they were made.
+        expected: whether the configuration speaks of experts.
         refused: what the initialiser of such a layer raised.
     """
 
     experts: list[Instance] = field(default_factory=list)
     linear: list[Instance] = field(default_factory=list)
+    expected: bool = False
     refused: list[tuple[Site, str, Raised]] = field(default_factory=list)
     gap: str | None = None
 
@@ -55,7 +60,7 @@ class Layers:
 def layers_of(trial: Trial, model_config: Value, quantization: Value) -> Layers:
     """Build the model of a launch and note its layers."""
     machine = trial.machine
-    found = Layers()
+    found = Layers(expected=has_experts(machine, model_config))
     bases = [base for base in (class_at(trial, *LINEAR),) if base]
     expert = next((cls for name in EXPERTS if (cls := class_at(trial, *name))), None)
     config = machine.getattr(model_config, "hf_config")
@@ -66,7 +71,7 @@ def layers_of(trial: Trial, model_config: Value, quantization: Value) -> Layers:
     load_due(trial)
     given = {"config": config, "quant_config": quantization, "prefix": ""}
     towers = [sub for name in TOWERS if is_instance(sub := config.d.get(name))]
-    with noted(trial, expert, bases, towers, found), few_layers(trial, config):
+    with noted(trial, expert, bases, towers, found), few_layers(trial, found):
         try:
             machine.call(cls, [], accepted(cls, given))
         except Undecidable as stop:
@@ -74,6 +79,15 @@ def layers_of(trial: Trial, model_config: Value, quantization: Value) -> Layers:
         except Raised as raised:
             found.gap = f"{name}: {trial.describe(raised)}"
     return found
+
+
+def has_experts(machine: Any, model_config: Value) -> bool:
+    """Whether a model's configuration counts experts."""
+    config = machine.lookup(model_config, "hf_text_config")
+    if not is_instance(config):
+        return False
+    counts = [config.d.get(name) for name in COUNTS]
+    return any(isinstance(count, int) and count > 1 for count in counts)
 
 
 def class_at(trial: Trial, module: str, name: str) -> Class | None:
@@ -149,17 +163,17 @@ def one_layer(trial: Trial, make: Value, given: dict[str, Value]) -> Value:
 
 
 @contextmanager
-def few_layers(trial: Trial, config: Value) -> Iterator[None]:
+def few_layers(trial: Trial, found: Layers) -> Iterator[None]:
     """Let the tree's own maker of layers make those of one repetition in the middle."""
     machine = trial.machine
-    found = None
+    maker = None
     for name in UTILITIES:
         if trial.entry.has(name):
             value = machine.lookup(trial.entry.module(name), LAYERS)
             if isinstance(value, Function):
-                found = value
+                maker = value
                 break
-    if found is None:
+    if maker is None:
         yield
         return
 
@@ -172,15 +186,17 @@ def few_layers(trial: Trial, config: Value) -> Iterator[None]:
         prefix = named.get("prefix", "")
         start = max(0, count // 2 - PATTERN // 2)
         start -= start % PATTERN
-        made = []
-        for index in range(start, min(count, start + PATTERN)):
+        made: list[Value] = []
+        for index in range(start, min(count, start + LONGEST)):
+            if len(made) >= PATTERN and (found.experts or not found.expected):
+                break
             text = f"{prefix}.{index}" if prefix else str(index)
             made.append(one_layer(trial, make, {"idx": index, "prefix": text}))
         paged = "pp_rank" in named and "return_tuple" not in named
         return (made, 0, count) if paged or named.get("return_tuple") is True else made
 
-    before, found.code.watch = found.code.watch, some
+    before, maker.code.watch = maker.code.watch, some
     try:
         yield
     finally:
-        found.code.watch = before
+        maker.code.watch = before

@@ -15,7 +15,7 @@ from sgl_audit.evaluate.values import (
     Instance,
     Unknown,
     Value,
-    is_instance,
+    short,
 )
 from sgl_audit.model.paths import LayerPath, Site
 from sgl_audit.model.source import Place
@@ -50,7 +50,9 @@ def follow_layers(trial: Trial, model_config: Value, quantization: Value) -> tup
             (Site.LINEAR, by_method(layers.linear)),
         )
     paths = [
-        follow_layer(trial, site, layer, method) for site, found in groups for layer, method in found
+        follow_layer(trial, site, layer, method)
+        for site, found in groups
+        for layer, method in found
     ]
     return (*refused_layers(trial, layers), *paths, *unmade(layers))
 
@@ -61,17 +63,27 @@ def refused_layers(trial: Trial, layers: Layers) -> tuple[LayerPath, ...]:
     for site, name, raised in layers.refused:
         text = trial.describe(raised)
         place = Place(*raised.place) if raised.place else None
-        found.setdefault(
-            text, LayerPath(site, name, "", None, refused=text, refused_place=place)
-        )
+        found.setdefault(text, LayerPath(site, name, "", None, refused=text, refused_place=place))
     return tuple(found.values())
 
 
 def unmade(layers: Layers) -> tuple[LayerPath, ...]:
-    """Says that a model could not be built, where no layer of it was found."""
-    if layers.gap is None or layers.experts or layers.linear or layers.refused:
-        return ()
-    return (LayerPath(Site.LINEAR, "", "", None, gaps=(layers.gap,)),)
+    """Says which layers a model should have were not found, so that their silence is no praise."""
+    found: list[LayerPath] = []
+    refused = {site for site, _, _ in layers.refused}
+    missing = ((Site.EXPERTS, layers.experts, layers.expected), (Site.LINEAR, layers.linear, True))
+    for site, made, expected in missing:
+        known = by_method(made)
+        if known or not expected or site in refused:
+            continue
+        reason = layers.gap or f"no layer with {site.value} was found while the model was built"
+        if made:
+            method = made[0].d.get("quant_method")
+            reason = (
+                f"which quantization method {made[0].cls.name} gets is not known: {short(method)}"
+            )
+        found.append(LayerPath(site, "", "", None, gaps=(reason,)))
+    return tuple(found)
 
 
 def by_method(layers: list[Instance]) -> list[tuple[Instance, Instance]]:
@@ -79,7 +91,7 @@ def by_method(layers: list[Instance]) -> list[tuple[Instance, Instance]]:
     found: dict[str, tuple[Instance, Instance]] = {}
     for layer in layers:
         method = layer.d.get("quant_method")
-        if is_instance(method):
+        if isinstance(method, Instance):
             found.setdefault(method_name(layer, method), (layer, method))
     return list(found.values())
 
@@ -87,7 +99,7 @@ def by_method(layers: list[Instance]) -> list[tuple[Instance, Instance]]:
 def method_name(layer: Instance, method: Instance) -> str:
     """The class of a method, with the scheme that does its work where there is one."""
     scheme = layer.d.get("scheme")
-    if is_instance(scheme):
+    if isinstance(scheme, Instance):
         return f"{method.cls.name}: {scheme.cls.name}"
     return str(method.cls.name)
 
@@ -139,7 +151,7 @@ def inputs(method: Bound) -> list[Value]:
 def runner_of(trial: Trial, method: Instance) -> str:
     """The back end that the method settled on, where it keeps a runner."""
     runner = method.d.get("runner")
-    if not is_instance(runner):
+    if not isinstance(runner, Instance):
         return ""
     backend = runner.d.get("runner_backend")
     value = trial.machine.lookup(backend, "value") if backend is not None else MISSING

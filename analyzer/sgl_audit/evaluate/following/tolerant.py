@@ -44,14 +44,26 @@ def tolerant_statement(lowering: Lowering, node: ast.stmt, scope: Scope) -> Run 
         except BudgetReachedError:
             raise
         except Undecidable as stop:
-            machine.follower.gap(stop.reason, place)
+            note_gap(machine, stop.reason, place)
         except Raised as raised:
             if raised.explicit or machine.handlers:
                 raise
-            machine.follower.gap(_words(machine, raised), place)
+            note_gap(machine, _words(machine, raised), place)
         return recover(f)
 
     return guarded
+
+
+def note_gap(machine: Any, reason: str, place: tuple[str, int]) -> None:
+    """Tell the follower; a generator may be finished when it has long left."""
+    if machine.follower is not None:
+        machine.follower.gap(reason, place)
+
+
+def note_place(machine: Any, place: tuple[str, int]) -> None:
+    """Tell the follower where the next call stands."""
+    if machine.follower is not None:
+        machine.follower.place = place
 
 
 def _words(machine: Any, raised: Raised) -> str:
@@ -77,7 +89,7 @@ def _if(lowering: Lowering, node: ast.If, scope: Scope) -> Run:
             if isinstance(stop, Raised) and (stop.explicit or machine.handlers):
                 raise
             reason = _words(machine, stop) if isinstance(stop, Raised) else stop.reason
-            machine.follower.gap(reason, place)
+            note_gap(machine, reason, place)
             truth = Unknown(text, reason)
         if truth is True:
             return then(f)
@@ -144,7 +156,7 @@ def tolerant_call(lowering: Lowering, node: ast.Call, scope: Scope) -> Run:
         def method(f: Frame) -> Value:
             target = owner(f)
             args, kwargs = arguments(f)
-            machine.follower.place = place
+            note_place(machine, place)
             return machine.call_method(target, name, args, kwargs)
 
         return method
@@ -153,7 +165,7 @@ def tolerant_call(lowering: Lowering, node: ast.Call, scope: Scope) -> Run:
     def plain(f: Frame) -> Value:
         function = callee(f)
         args, kwargs = arguments(f)
-        machine.follower.place = place
+        note_place(machine, place)
         return machine.call(function, args, kwargs)
 
     return plain

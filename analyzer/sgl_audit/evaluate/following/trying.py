@@ -16,12 +16,14 @@ class Attempts:
     """What stopped the parts of one way.
 
     Attributes:
+        refusing: whether an exception of the tree counts as its refusal.
         refused: what the tree raised where everything on the way was known, or "".
         gaps: what stopped a part for another reason.
     """
 
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: Trial, refusing: bool = True) -> None:
         self.trial = trial
+        self.refusing = refusing
         self.refused = ""
         self.place: Place | None = None
         self.gaps: list[str] = []
@@ -32,7 +34,8 @@ class Attempts:
             return part()
         except Raised as raised:
             text = self.trial.describe(raised)
-            if self.trial.is_refusal(raised) and not follower.gaps and not self.refused:
+            sure = self.refusing and not follower.gaps and not self.refused
+            if sure and self.trial.is_refusal(raised):
                 self.refused = text
                 self.place = Place(*raised.place) if raised.place else None
             else:
