@@ -15,6 +15,7 @@ from sgl_audit.cli.choosing import (
     known_name,
     names_of,
     open_beside,
+    open_known,
     open_tree,
 )
 from sgl_audit.cli.configured import current
@@ -25,6 +26,8 @@ from sgl_audit.model.report import Audit, Severity
 from sgl_audit.model.triage import Handling
 from sgl_audit.settings import baseline_text, read_baseline, triaged
 
+# As many capabilities as an audit judges; more would each load the layers anew.
+JUDGED = 2
 _WORST_FIRST = tuple(Severity)
 
 
@@ -38,11 +41,13 @@ def make_audit(
     baseline: Path | None = None,
 ) -> Audit:
     """Open the source and what is read beside it, audit it, and apply the team's settings."""
-    known = read_baseline(baseline) if baseline is not None else None
+    accepted = read_baseline(baseline) if baseline is not None else None
     assume = parse_assumptions(assumed)
     tree = open_tree(source, opening, feedback)
     capabilities = names_of(chosen_or_local(archs, feedback))
     libraries, missing = open_beside(tree, opening, feedback)
+    judged = len(capabilities) <= JUDGED
+    known = open_known(tree, opening, assume, feedback) if judged else None
     audit = api.audit(
         tree,
         capabilities=capabilities,
@@ -50,9 +55,11 @@ def make_audit(
         assume=assume,
         jobs=jobs,
         progress=feedback.progress("auditing"),
+        knowledge=known,
     )
-    audit = replace(audit, diagnostics=(*audit.diagnostics, *missing))
-    audit = triaged(audit, current(), known, date.today())
+    unread = known.diagnostics if known is not None else ()
+    audit = replace(audit, diagnostics=(*audit.diagnostics, *missing, *unread))
+    audit = triaged(audit, current(), accepted, date.today())
     for notice in audit.triage.notices:
         feedback.notify(notice.message)
     return audit

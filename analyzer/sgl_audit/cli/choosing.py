@@ -14,6 +14,7 @@ from sgl_audit.errors import UsageError
 from sgl_audit.model.capability import ALL_CAPABILITIES
 
 if TYPE_CHECKING:
+    from sgl_audit.audit.verdicts.knowledge import Knowledge
     from sgl_audit.cli.stderr import Feedback
     from sgl_audit.model.source import Diagnostic, SourceTree
 
@@ -28,6 +29,9 @@ class Opening:
     offline: bool = False
     cache_dir: Path | None = None
     transformers: str | None = None
+    flashinfer: str | None = None
+    advisories: Path | None = None
+    binaries: tuple[Path, ...] = ()
 
 
 def chosen(archs: ArchValues) -> tuple[Pair, ...]:
@@ -69,6 +73,25 @@ def open_beside(
     return api.open_libraries(
         tree,
         transformers=opening.transformers,
+        offline=opening.offline,
+        cache_dir=opening.cache_dir,
+        notify=feedback.notify,
+    )
+
+
+def open_known(
+    tree: SourceTree,
+    opening: Opening,
+    assume: tuple[tuple[str, str], ...],
+    feedback: Feedback,
+) -> Knowledge:
+    """What verdicts rest on besides the tree."""
+    return api.open_knowledge(
+        tree,
+        flashinfer=opening.flashinfer,
+        advisories=opening.advisories,
+        binaries=opening.binaries,
+        assume=assume,
         offline=opening.offline,
         cache_dir=opening.cache_dir,
         notify=feedback.notify,

@@ -183,6 +183,29 @@ def transformers_option(command: Command) -> Command:
     )(command)
 
 
+def knowledge_options(command: Command) -> Command:
+    """What is known of kernel libraries."""
+    flashinfer = click.option(
+        "--flashinfer",
+        metavar="SOURCE",
+        help="FlashInfer to read: a folder, wheel, release, or none. [default: the pinned release]",
+    )
+    advisories = click.option(
+        "--advisories",
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        help="Folder with advisories of your own.",
+    )
+    binaries = click.option(
+        "--binary",
+        "binaries",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help="A wheel with prebuilt kernels (sgl-kernel) to read. Repeatable.",
+    )
+    return flashinfer(advisories(binaries(command)))
+
+
 def format_option(*formats: str, default: str | None = None) -> Callable[[Command], Command]:
     """`--format`."""
 

@@ -18,6 +18,7 @@ COMMANDS = (
     "check",
     "diff",
     "history",
+    "recommend",
     "why",
     "families",
     "matrix",

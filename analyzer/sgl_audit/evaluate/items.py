@@ -128,7 +128,9 @@ class Items:
         if isinstance(owner, Class):
             return self.subscript_class(owner, key)
         if isinstance(owner, Opaque):
-            return Opaque(f"{owner.name}[...]")
+            part = Opaque(f"{owner.name}[...]")
+            part.d.update(owner.d)
+            return part
         host = self.host_getitem(owner, key)
         if host is not MISSING:
             return host

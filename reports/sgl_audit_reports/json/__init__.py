@@ -10,6 +10,7 @@ from sgl_audit_reports.json.history import history_to_json
 from sgl_audit_reports.json.resolution import resolution_to_json
 from sgl_audit_reports.json.review import review_to_json
 from sgl_audit_reports.json.schema import schema
+from sgl_audit_reports.json.verdicts import recommendation_to_json
 
 __all__ = [
     "FORMAT_VERSION",
@@ -17,6 +18,7 @@ __all__ = [
     "dump",
     "facts_to_json",
     "history_to_json",
+    "recommendation_to_json",
     "resolution_to_json",
     "review_to_json",
     "schema",

@@ -31,6 +31,7 @@ from sgl_audit_reports.json.encode import (
     source_json,
     strings,
 )
+from sgl_audit_reports.json.verdicts import verdict_json
 
 
 def audit_to_json(audit: Audit) -> str:
@@ -111,6 +112,7 @@ def _family_json(row: FamilyRow) -> JsonObject:
         "why": row.why,
         "where": maybe_place(row.place),
         "findings": strings(row.findings),
+        "verdicts": [verdict_json(item) for item in row.verdicts],
     }
 
 

@@ -6,6 +6,7 @@ from sgl_audit_reports.terminal.facts import render_facts_summary
 from sgl_audit_reports.terminal.families import render_families
 from sgl_audit_reports.terminal.history import render_history
 from sgl_audit_reports.terminal.matrix import render_matrix
+from sgl_audit_reports.terminal.recommendation import render_recommendations
 from sgl_audit_reports.terminal.resolution import render_resolution, render_resolutions
 from sgl_audit_reports.terminal.rules import render_explain, render_rules
 from sgl_audit_reports.terminal.show import render_show
@@ -19,6 +20,7 @@ __all__ = [
     "render_families",
     "render_history",
     "render_matrix",
+    "render_recommendations",
     "render_resolution",
     "render_resolutions",
     "render_review",

@@ -43,6 +43,7 @@ NEVER = "never"
 @click.option("--details", "--all", "details", is_flag=True, help="Everything, not only a screen.")
 @options.assume_option
 @options.transformers_option
+@options.knowledge_options
 @options.opening_options
 @options.working_options
 @options.color_option
@@ -59,6 +60,9 @@ def command(
     details: bool,
     assumed: tuple[str, ...],
     transformers: str | None,
+    flashinfer: str | None,
+    advisories: Path | None,
+    binaries: tuple[Path, ...],
     offline: bool,
     cache_dir: Path | None,
     jobs: int,
@@ -79,7 +83,7 @@ def command(
 
         return show_settings(click.get_current_context())
     targets = output.targets(form, outputs, FORMS)
-    opening = choosing.Opening(offline, cache_dir, transformers)
+    opening = choosing.Opening(offline, cache_dir, transformers, flashinfer, advisories, binaries)
     with Feedback(bar=not no_progress) as feedback:
         # A baseline that is about to be written need not be there yet.
         known = baseline if write_baseline is None or (baseline and baseline.exists()) else None
