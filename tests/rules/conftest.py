@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from sgl_audit.extract.tree import extract
+from sgl_audit.kernels.advisories import load_advisories
 from sgl_audit.model.capability import ALL_CAPABILITIES as ALL
 from sgl_audit.model.report import Finding
 from sgl_audit.model.source import Distribution, SourceInfo, SourceKind
@@ -41,7 +42,12 @@ def context_of(texts: Mapping[str, str]) -> RuleContext:
     tree = MiniTree(texts)
     extraction = extract(tree)
     return RuleContext(
-        tree, extraction.facts, extraction, ALL, excerpt=lambda place: excerpt(tree, place)
+        tree,
+        extraction.facts,
+        extraction,
+        ALL,
+        advisories=load_advisories(None)[0],
+        excerpt=lambda place: excerpt(tree, place),
     )
 
 

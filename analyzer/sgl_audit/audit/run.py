@@ -18,8 +18,10 @@ from sgl_audit.audit.families import (
 )
 from sgl_audit.audit.notes import read_notes
 from sgl_audit.evaluate.resolver import Resolver
+from sgl_audit.kernels.advisories import load_advisories
 from sgl_audit.memory import uncollected
 from sgl_audit.model.capability import ALL_CAPABILITIES
+from sgl_audit.model.kernels import Advisory
 from sgl_audit.model.progress import Progress
 from sgl_audit.model.report import (
     Advice,
@@ -71,7 +73,8 @@ def _audit(
     base = ground(read.facts, read_notes(tree, read.facts))
     behaviours = option_behaviours(read.facts, capabilities, rows, base=base)
     cells = choice_cells(read.facts, capabilities, behaviours, rows, base=base)
-    checked = check_rules(rule_context(tree, read, capabilities, behaviours, rows))
+    advisories, unused = load_advisories(None)
+    checked = check_rules(rule_context(tree, read, capabilities, behaviours, rows, advisories))
     findings = checked.findings
     advice = advice_for(tree, read, resolved, libraries, len(capabilities))
     return Audit(
@@ -86,7 +89,7 @@ def _audit(
         advice=advice,
         assumptions=assumptions_of(resolved),
         coverage=read.coverage,
-        diagnostics=(*read.facts.diagnostics, *checked.diagnostics),
+        diagnostics=(*read.facts.diagnostics, *checked.diagnostics, *unused),
     )
 
 
@@ -111,6 +114,7 @@ def rule_context(
     capabilities: tuple[str, ...],
     behaviours: tuple[OptionBehaviour, ...],
     rows: tuple[FamilyRow, ...],
+    advisories: tuple[Advisory, ...] = (),
 ) -> RuleContext:
     """What rules see."""
     return RuleContext(
@@ -120,6 +124,7 @@ def rule_context(
         capabilities=capabilities,
         behaviours=behaviours,
         families=rows,
+        advisories=advisories,
         excerpt=lambda place: excerpt(tree, place),
     )
 

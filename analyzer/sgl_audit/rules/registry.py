@@ -22,6 +22,8 @@ from sgl_audit.rules.sga109 import DeprecatedTrap
 from sgl_audit.rules.sga110 import ExplicitReplaced
 from sgl_audit.rules.sga111 import UnboundName
 from sgl_audit.rules.sga112 import MissingPair
+from sgl_audit.rules.sga113 import AutomaticIsAdvisedAgainst
+from sgl_audit.rules.sga114 import AcceptedWithoutKernel
 
 RULES: tuple[type[Rule], ...] = (
     DefaultRefused,
@@ -36,6 +38,8 @@ RULES: tuple[type[Rule], ...] = (
     ExplicitReplaced,
     UnboundName,
     MissingPair,
+    AutomaticIsAdvisedAgainst,
+    AcceptedWithoutKernel,
 )
 _RANK = {severity: position for position, severity in enumerate(Severity)}
 
