@@ -24,6 +24,8 @@ from sgl_audit.rules.sga111 import UnboundName
 from sgl_audit.rules.sga112 import MissingPair
 from sgl_audit.rules.sga113 import AutomaticIsAdvisedAgainst
 from sgl_audit.rules.sga114 import AcceptedWithoutKernel
+from sgl_audit.rules.sga115 import CallWithoutGate
+from sgl_audit.rules.sga116 import DefaultBesideOptions
 
 RULES: tuple[type[Rule], ...] = (
     DefaultRefused,
@@ -40,6 +42,8 @@ RULES: tuple[type[Rule], ...] = (
     MissingPair,
     AutomaticIsAdvisedAgainst,
     AcceptedWithoutKernel,
+    CallWithoutGate,
+    DefaultBesideOptions,
 )
 _RANK = {severity: position for position, severity in enumerate(Severity)}
 
