@@ -24,7 +24,7 @@ def let_through(context: RuleContext, option: Option, value: str) -> tuple[str, 
     gates = [item for item in _refusals(context, option, value) if item.by_machine]
     if gates:
         item = gates[0]
-        place = _test_of(context, refused_at(context, item.rejection))
+        place = test_of(context, refused_at(context, item.rejection))
         return "this gate lets it through", place, item.rejection.function
     for entry, place in registrations(context).get(option.name, ()):
         if entry.value == value:
@@ -105,7 +105,7 @@ def _mentions(node: ast.expr, names: set[str]) -> bool:
     return False
 
 
-def _test_of(context: RuleContext, place: Place) -> Place:
+def test_of(context: RuleContext, place: Place) -> Place:
     """The `if` in whose arm a refusal stands, or the refusal itself."""
     tree = syntax_of(context, place.file)
     inner = place

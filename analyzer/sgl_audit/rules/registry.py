@@ -26,6 +26,7 @@ from sgl_audit.rules.sga113 import AutomaticIsAdvisedAgainst
 from sgl_audit.rules.sga114 import AcceptedWithoutKernel
 from sgl_audit.rules.sga115 import CallWithoutGate
 from sgl_audit.rules.sga116 import DefaultBesideOptions
+from sgl_audit.rules.sga117 import GapInGenerations
 
 RULES: tuple[type[Rule], ...] = (
     DefaultRefused,
@@ -44,6 +45,7 @@ RULES: tuple[type[Rule], ...] = (
     AcceptedWithoutKernel,
     CallWithoutGate,
     DefaultBesideOptions,
+    GapInGenerations,
 )
 _RANK = {severity: position for position, severity in enumerate(Severity)}
 

@@ -39,15 +39,12 @@ from sglang.multimodal_gen.runtime.utils import is_sm120
 
 
 class CudaPlatform:
-    def has_small_shared_memory(cls):
-        return is_sm120()
-
     def get_flashinfer_fp4_backend(cls):
         backend = envs.SGLANG_DIFFUSION_FP4_BACKEND
         default_backend = {value}
         if backend is None:
             return default_backend
-        return backend
+        return {{"flashinfer_trtllm": "trtllm"}}.get(backend, backend)
 """
 _UTILS = """
 import torch
