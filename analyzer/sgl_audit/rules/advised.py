@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from sgl_audit.kernels.advisory_match import matching
 from sgl_audit.launch.quantization import describe_quantization
 from sgl_audit.model.facts import Scalar
-from sgl_audit.model.kernels import AdvisoryHit, Certainty, HitState, Outcome
+from sgl_audit.model.kernels import Advisory, AdvisoryHit, Certainty, HitState, Outcome
 from sgl_audit.model.report import Severity
 from sgl_audit.rules.atoms import vocabulary
 from sgl_audit.rules.base import RuleContext
@@ -90,8 +90,12 @@ def _doubt(hit: AdvisoryHit) -> int:
 def _matching(
     context: RuleContext, option: str, value: str, capability: str, known: Known
 ) -> list[AdvisoryHit]:
+    named = context.once(_by_value)
+    spoken = [*named.get(value, ()), *named.get("*", ())]
+    if not spoken:
+        return []
     every = matching(
-        context.advisories,
+        spoken,
         option=option,
         value=value,
         capability=capability,
@@ -100,6 +104,15 @@ def _matching(
         facts=known,
     )
     return [hit for hit in every if hit.state is not HitState.OUTSIDE]
+
+
+def _by_value(context: RuleContext) -> dict[str, list[Advisory]]:
+    """Advisories by the values they name, "*" among them."""
+    found: dict[str, list[Advisory]] = {}
+    for advisory in context.advisories:
+        for value in dict.fromkeys(entry.value for entry in advisory.values):
+            found.setdefault(value, []).append(advisory)
+    return found
 
 
 def label_of(quantization: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ from sgl_audit.rules.sources import syntax_of
 from sgl_audit.rules.ways import demands, ways
 
 _ANYWHERE = "sm90"
+# A function that asks for one backend only tells no names of others.
+_LEAST = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +50,16 @@ def dispatched(context: RuleContext) -> tuple[Dispatched, ...]:
 
 
 def _dispatched(context: RuleContext) -> tuple[Dispatched, ...]:
-    files = {
-        item.place.file
+    asking = Counter(
+        (item.place.file, item.function)
         for item in context.facts.decisions
-        if item.kind is DecisionKind.DISPATCH and "/srt/" in item.place.file
-    }
-    return tuple(item for file in sorted(files) for item in _in_file(context, file))
+        if item.kind is DecisionKind.DISPATCH
+        and "/srt/" in item.place.file
+        and "." not in item.function
+        and ".is_" in item.value
+    )
+    files = sorted({file for (file, _), times in asking.items() if times >= _LEAST})
+    return tuple(item for file in files for item in _in_file(context, file))
 
 
 def _in_file(context: RuleContext, file: str) -> Iterator[Dispatched]:
