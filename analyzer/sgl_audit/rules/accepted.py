@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from sgl_audit.model.facts import Option
+from sgl_audit.model.facts import Option, Rejection, RejectionKind
 from sgl_audit.model.source import Place
 from sgl_audit.rules.atoms import vocabulary
 from sgl_audit.rules.base import RuleContext
-from sgl_audit.rules.refusing import Refusal, refusals, refused_at
+from sgl_audit.rules.refusing import Refusal, refusals
 from sgl_audit.rules.registered import registrations
 from sgl_audit.rules.sources import syntax_of
 from sgl_audit.rules.ways import demands, ways
@@ -24,7 +24,7 @@ def let_through(context: RuleContext, option: Option, value: str) -> tuple[str, 
     gates = [item for item in _refusals(context, option, value) if item.by_machine]
     if gates:
         item = gates[0]
-        place = test_of(context, refused_at(context, item.rejection))
+        place = gate_of(context, item.rejection)
         return "this gate lets it through", place, item.rejection.function
     for entry, place in registrations(context).get(option.name, ()):
         if entry.value == value:
@@ -105,8 +105,11 @@ def _mentions(node: ast.expr, names: set[str]) -> bool:
     return False
 
 
-def test_of(context: RuleContext, place: Place) -> Place:
+def gate_of(context: RuleContext, rejection: Rejection) -> Place:
     """The `if` in whose arm a refusal stands, or the refusal itself."""
+    place = rejection.place
+    if rejection.kind is RejectionKind.ASSERT:
+        return place
     tree = syntax_of(context, place.file)
     inner = place
     for node in ast.walk(tree) if tree is not None else ():

@@ -13,6 +13,7 @@ from sgl_audit.rules.atoms import vocabulary
 from sgl_audit.rules.base import RuleContext
 from sgl_audit.rules.choosing import Selection, full_guard, selections
 from sgl_audit.rules.chosen import chosen
+from sgl_audit.rules.dispatchers import dispatched
 from sgl_audit.rules.layers import quantizations_of, unusable
 from sgl_audit.rules.models import specific
 from sgl_audit.rules.options import UNDECIDED
@@ -85,6 +86,8 @@ def _ways(context: RuleContext, selection: Selection, capability: str) -> list[W
     late = late_one(selection)
     if late and _never_there(context, selection, capability):
         return []
+    if late and "." not in selection.function and _initialised(context, selection, capability):
+        return []
     first = ways(context, selection.guard, capability)
     if not any(_untouched(context, way, selection) for way in first):
         return []
@@ -134,6 +137,20 @@ def undecided_of(context: RuleContext, selection: Selection, capability: str) ->
         for layer in quantizations_of(context, name)
         if not decided_early(context, selection.option.name, layer.quantization, capability)
     ]
+
+
+def _initialised(context: RuleContext, selection: Selection, capability: str) -> bool:
+    """Whether another function has given the option a value before a dispatcher is asked."""
+    for other in chosen(context):
+        same = other.option.name == selection.option.name and not other.declared
+        if not same or other.function == selection.function or "." in other.function:
+            continue
+        if any(other.place == item.returned.place for item in dispatched(context)):
+            continue
+        for way in ways(context, other.guard, capability):
+            if way.certain and reach_of(context, way.literals) is Reach.DEFAULT:
+                return True
+    return False
 
 
 def _replaced(context: RuleContext, selection: Selection, capability: str) -> bool:

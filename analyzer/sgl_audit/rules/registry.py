@@ -27,6 +27,7 @@ from sgl_audit.rules.sga114 import AcceptedWithoutKernel
 from sgl_audit.rules.sga115 import CallWithoutGate
 from sgl_audit.rules.sga116 import DefaultBesideOptions
 from sgl_audit.rules.sga117 import GapInGenerations
+from sgl_audit.rules.sga118 import TileTooLarge
 
 RULES: tuple[type[Rule], ...] = (
     DefaultRefused,
@@ -46,6 +47,7 @@ RULES: tuple[type[Rule], ...] = (
     CallWithoutGate,
     DefaultBesideOptions,
     GapInGenerations,
+    TileTooLarge,
 )
 _RANK = {severity: position for position, severity in enumerate(Severity)}
 

@@ -114,7 +114,7 @@ class AutomaticIsAdvisedAgainst(Rule):
             capabilities=[item.capability for item in group],
             place=selection.place,
             function=selection.function,
-            line=selection.line + hit.advisory.id,
+            line=f"{selection.line} {text_of(selection.guard)} {hit.advisory.id} {first.severity}",
             option=option.name,
             value=value,
             message=f"{option.name} = {value} {how}, and {said_of(hit)}: {hit.advisory.effect}",

@@ -8,12 +8,11 @@ from sgl_audit.model.capability import BY_NAME
 from sgl_audit.model.facts import Rejection
 from sgl_audit.model.guard import Atom, AtomKind, atoms, text_of
 from sgl_audit.model.report import Finding, Severity
-from sgl_audit.rules.accepted import test_of
+from sgl_audit.rules.accepted import gate_of
 from sgl_audit.rules.base import Rule, RuleContext
 from sgl_audit.rules.choosing import in_server
 from sgl_audit.rules.families import nvidia
 from sgl_audit.rules.findings import finding, link, ordered
-from sgl_audit.rules.refusing import refused_at
 from sgl_audit.rules.ways import ways
 
 _NEW = 10
@@ -92,7 +91,7 @@ class GapInGenerations(Rule):
         self, context: RuleContext, rejection: Rejection, atom: Atom, names: list[str]
     ) -> Finding:
         held = ", ".join(ordered(_held(atom)))
-        place = test_of(context, refused_at(context, rejection))
+        place = gate_of(context, rejection)
         return finding(
             self,
             capabilities=names,
@@ -119,7 +118,8 @@ def _missing(atom: Atom) -> list[str]:
     return [
         name
         for name in nvidia(BY_NAME)
-        if majors and min(majors) < BY_NAME[name].major < max(majors)
+        if majors
+        and min(majors) < BY_NAME[name].major < max(majors)
         and BY_NAME[name].major not in majors
     ]
 
