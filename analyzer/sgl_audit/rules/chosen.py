@@ -41,7 +41,7 @@ def _chosen(context: RuleContext) -> tuple[Selection, ...]:
 
 def _of_dispatcher(context: RuleContext, item: Dispatched) -> Iterator[Selection]:
     got = item.returned
-    option = _called_like(context, f"{got.place.file} {got.name}", item.value)
+    option = called_like(context, f"{got.place.file} {got.name}", item.value)
     if option is not None:
         yield Selection(option, item.value, got.guard, got.place, got.function, got.name)
 
@@ -60,7 +60,7 @@ def option_of(context: RuleContext, pick: Decision) -> Option | None:
     return (
         passed_on(context, pick)
         or _asked_beside(context, pick)
-        or _called_like(context, pick.function, value)
+        or called_like(context, pick.function, value)
     )
 
 
@@ -119,7 +119,7 @@ def _asked_beside(context: RuleContext, pick: Decision) -> Option | None:
     return min(found, key=lambda item: item.name) if found else None
 
 
-def _called_like(context: RuleContext, text: str, value: str) -> Option | None:
+def called_like(context: RuleContext, text: str, value: str) -> Option | None:
     """The option whose name, without what all of them end in, is part of a name."""
     words = text.replace("/", "_")
     for option in options_by_name(context).values():

@@ -44,12 +44,51 @@ class Dispatched:
     returned: Returned
 
 
+@dataclass(frozen=True, slots=True)
+class Dispatcher:
+    """A function that returns one kernel per backend.
+
+    Attributes:
+        values: the backends that it asks for by name.
+        last: what it returns where it asked for none, if that does not depend on the machine.
+    """
+
+    file: str
+    function: str
+    values: tuple[str, ...]
+    last: Returned | None
+
+
+def dispatchers(context: RuleContext) -> tuple[Dispatcher, ...]:
+    """Every function of a layer that returns functions per backend."""
+    return context.once(_dispatchers)
+
+
+def _dispatchers(context: RuleContext) -> tuple[Dispatcher, ...]:
+    found = []
+    for file in _files(context):
+        groups: dict[str, list[Returned]] = {}
+        for item in _returns_of(context, file):
+            groups.setdefault(item.function, []).append(item)
+        for function, items in groups.items():
+            values = sorted({value for item in items for value in _asked(context, item)})
+            rest = [item for item in items if not _asked(context, item)]
+            last = rest[0] if len(rest) == 1 and not _gated(context, rest[0]) else None
+            if values:
+                found.append(Dispatcher(file, function, tuple(values), last))
+    return tuple(found)
+
+
 def dispatched(context: RuleContext) -> tuple[Dispatched, ...]:
     """What functions return that pick by the machine what others of their file pick by name."""
     return context.once(_dispatched)
 
 
 def _dispatched(context: RuleContext) -> tuple[Dispatched, ...]:
+    return tuple(item for file in _files(context) for item in _in_file(context, file))
+
+
+def _files(context: RuleContext) -> list[str]:
     asking = Counter(
         (item.place.file, item.function)
         for item in context.facts.decisions
@@ -58,14 +97,17 @@ def _dispatched(context: RuleContext) -> tuple[Dispatched, ...]:
         and "." not in item.function
         and ".is_" in item.value
     )
-    files = sorted({file for (file, _), times in asking.items() if times >= _LEAST})
-    return tuple(item for file in files for item in _in_file(context, file))
+    return sorted({file for (file, _), times in asking.items() if times >= _LEAST})
+
+
+def _returns_of(context: RuleContext, file: str) -> list[Returned]:
+    tree = syntax_of(context, file)
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)] if tree else []
+    return [item for node in functions for item in _returns(context, file, node)]
 
 
 def _in_file(context: RuleContext, file: str) -> Iterator[Dispatched]:
-    tree = syntax_of(context, file)
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)] if tree else []
-    returns = [item for node in functions for item in _returns(context, file, node)]
+    returns = _returns_of(context, file)
     named: dict[str, set[str]] = {}
     for item in returns:
         for value in _asked(context, item):

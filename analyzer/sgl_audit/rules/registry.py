@@ -28,6 +28,10 @@ from sgl_audit.rules.sga115 import CallWithoutGate
 from sgl_audit.rules.sga116 import DefaultBesideOptions
 from sgl_audit.rules.sga117 import GapInGenerations
 from sgl_audit.rules.sga118 import TileTooLarge
+from sgl_audit.rules.sga119 import StaleDispatcher
+from sgl_audit.rules.sga120 import ExceptionForOneModel
+from sgl_audit.rules.sga121 import SiblingWithoutGate
+from sgl_audit.rules.sga122 import NameAndCapabilities
 
 RULES: tuple[type[Rule], ...] = (
     DefaultRefused,
@@ -48,6 +52,10 @@ RULES: tuple[type[Rule], ...] = (
     DefaultBesideOptions,
     GapInGenerations,
     TileTooLarge,
+    StaleDispatcher,
+    ExceptionForOneModel,
+    SiblingWithoutGate,
+    NameAndCapabilities,
 )
 _RANK = {severity: position for position, severity in enumerate(Severity)}
 
