@@ -20,6 +20,7 @@ from sgl_audit.audit.verdicts.knowledge import Knowledge
 from sgl_audit.audit.verdicts.opening import bare_knowledge
 from sgl_audit.memory import uncollected
 from sgl_audit.model.capability import ALL_CAPABILITIES
+from sgl_audit.model.kernels import Advisory
 from sgl_audit.model.progress import Progress
 from sgl_audit.model.report import (
     Audit,
@@ -71,12 +72,13 @@ def _audit(
     # Rules need what holds elsewhere as evidence of what was meant here.
     read = read_tree(tree, capabilities=ALL_CAPABILITIES, jobs=jobs, progress=progress)
     families = chosen_families(tree, read, len(capabilities))
+    known = knowledge or bare_knowledge(tree)
     if len(capabilities) <= JUDGED:
         judged = judge_families(
             tree,
             families,
             capabilities,
-            knowledge or bare_knowledge(tree),
+            known,
             libraries=libraries,
             assume=assume,
             progress=progress,
@@ -96,7 +98,8 @@ def _audit(
     base = ground(read.facts, read_notes(tree, read.facts))
     behaviours = option_behaviours(read.facts, capabilities, rows, base=base)
     cells = choice_cells(read.facts, capabilities, behaviours, rows, base=base)
-    checked = check_rules(rule_context(tree, read, capabilities, behaviours, rows))
+    context = rule_context(tree, read, capabilities, behaviours, rows, known.advisories)
+    checked = check_rules(context)
     findings = checked.findings
     return Audit(
         source=tree.info,
@@ -110,7 +113,7 @@ def _audit(
         advice=advice,
         assumptions=assumptions_of(resolved),
         coverage=read.coverage,
-        diagnostics=(*read.facts.diagnostics, *checked.diagnostics),
+        diagnostics=(*read.facts.diagnostics, *checked.diagnostics, *known.diagnostics),
     )
 
 
@@ -135,6 +138,7 @@ def rule_context(
     capabilities: tuple[str, ...],
     behaviours: tuple[OptionBehaviour, ...],
     rows: tuple[FamilyRow, ...],
+    advisories: tuple[Advisory, ...] = (),
 ) -> RuleContext:
     """What rules see."""
     return RuleContext(
@@ -144,6 +148,7 @@ def rule_context(
         capabilities=capabilities,
         behaviours=behaviours,
         families=rows,
+        advisories=advisories,
         excerpt=lambda place: excerpt(tree, place),
     )
 

@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 
 from sgl_audit import api
+from sgl_audit.audit.run import JUDGED
 from sgl_audit.cli.choosing import (
     ArchValues,
     Opening,
@@ -26,8 +27,6 @@ from sgl_audit.model.report import Audit, Severity
 from sgl_audit.model.triage import Handling
 from sgl_audit.settings import baseline_text, read_baseline, triaged
 
-# As many capabilities as an audit judges; more would each load the layers anew.
-JUDGED = 2
 _WORST_FIRST = tuple(Severity)
 
 
@@ -46,8 +45,9 @@ def make_audit(
     tree = open_tree(source, opening, feedback)
     capabilities = names_of(chosen_or_local(archs, feedback))
     libraries, missing = open_beside(tree, opening, feedback)
-    judged = len(capabilities) <= JUDGED
-    known = open_known(tree, opening, assume, feedback) if judged else None
+    # FlashInfer's source is large: it is fetched only where something is judged by it.
+    beside = opening if len(capabilities) <= JUDGED else replace(opening, flashinfer="none")
+    known = open_known(tree, beside, assume, feedback)
     audit = api.audit(
         tree,
         capabilities=capabilities,
@@ -57,8 +57,7 @@ def make_audit(
         progress=feedback.progress("auditing"),
         knowledge=known,
     )
-    unread = known.diagnostics if known is not None else ()
-    audit = replace(audit, diagnostics=(*audit.diagnostics, *missing, *unread))
+    audit = replace(audit, diagnostics=(*audit.diagnostics, *missing))
     audit = triaged(audit, current(), accepted, date.today())
     for notice in audit.triage.notices:
         feedback.notify(notice.message)
