@@ -22,6 +22,8 @@ COMMANDS = (
     "facts",
     "graph",
     "kernels",
+    "probe",
+    "evidence",
     "rules",
     "explain",
     "cache",

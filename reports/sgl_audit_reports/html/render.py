@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from sgl_audit.model.evidence import Evidence
 from sgl_audit.model.report import Audit
 from sgl_audit.model.resolution import Resolution
 from sgl_audit.model.source import SourceInfo
@@ -33,6 +34,13 @@ def resolution_html(
 
     page = resolution_page(resolutions, source, tool_version)
     return _render("resolution.html.j2", page=page)
+
+
+def evidence_html(found: Sequence[Evidence], tool_version: str) -> str:
+    """Runs of the actual server, as one HTML file that loads nothing."""
+    from sgl_audit_reports.html.evidence import evidence_page
+
+    return _render("evidence.html.j2", page=evidence_page(found, tool_version))
 
 
 def environment() -> Environment:
