@@ -233,3 +233,28 @@ def output_option(command: Command) -> Command:
         help="Write to FILE in the form that its suffix names (.html .json .md .sarif .xml .csv); "
         "- is stdout, in the form of --format. Repeatable.",
     )(command)
+
+
+def evidence_folder_option(command: Command) -> Command:
+    """`--evidence` of a command that writes there."""
+    return click.option(
+        "--evidence",
+        type=click.Path(file_okay=False, path_type=Path),
+        default="sgl-audit-evidence",
+        show_default=True,
+        envvar="SGL_AUDIT_EVIDENCE",
+        metavar="DIR",
+        help="Folder for what the runs show.",
+    )(command)
+
+
+def evidence_option(command: Command) -> Command:
+    """`--evidence` of a command that lays runs beside its answer."""
+    return click.option(
+        "--evidence",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=None,
+        envvar="SGL_AUDIT_EVIDENCE",
+        metavar="DIR",
+        help="Folder of runs (of sgl-audit probe) to lay beside the answer.",
+    )(command)

@@ -26,6 +26,8 @@ COMMANDS = (
     "facts",
     "graph",
     "kernels",
+    "probe",
+    "evidence",
     "rules",
     "explain",
     "cache",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from sgl_audit.model.evidence import Evidence
 from sgl_audit.model.history import History
 from sgl_audit.model.report import Audit
 from sgl_audit.model.resolution import Resolution
@@ -49,6 +50,13 @@ def history_html(history: History) -> str:
     from sgl_audit_reports.html.history import history_page
 
     return _render("history.html.j2", page=history_page(history))
+
+
+def evidence_html(found: Sequence[Evidence], tool_version: str) -> str:
+    """Runs of the actual server, as one HTML file that loads nothing."""
+    from sgl_audit_reports.html.evidence import evidence_page
+
+    return _render("evidence.html.j2", page=evidence_page(found, tool_version))
 
 
 def environment() -> Environment:

@@ -2,6 +2,7 @@
 
 from sgl_audit_reports.terminal.audit import render_audit
 from sgl_audit_reports.terminal.console import make_console
+from sgl_audit_reports.terminal.evidence import render_evidence, render_list
 from sgl_audit_reports.terminal.facts import render_facts_summary
 from sgl_audit_reports.terminal.families import render_families
 from sgl_audit_reports.terminal.history import render_history
@@ -15,10 +16,12 @@ from sgl_audit_reports.terminal.upgrade import render_review
 __all__ = [
     "make_console",
     "render_audit",
+    "render_evidence",
     "render_explain",
     "render_facts_summary",
     "render_families",
     "render_history",
+    "render_list",
     "render_matrix",
     "render_recommendations",
     "render_resolution",

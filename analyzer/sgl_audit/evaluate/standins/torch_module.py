@@ -19,7 +19,7 @@ from sgl_audit.evaluate.values import (
     Unknown,
     Value,
 )
-from sgl_audit.evaluate.world import DEFAULT_ROCM
+from sgl_audit.evaluate.world import DEFAULT_ROCM, World
 
 if TYPE_CHECKING:
     from sgl_audit.evaluate.standins import Standins
@@ -60,8 +60,7 @@ def _torch(standins: Standins, module: Module) -> None:
     world = standins.world
     load = machine.imports.load
     version = world.package_version("torch") or "2.9.1"
-    suffix = "+cu" + world.cuda.replace(".", "") if world.is_cuda else "+rocm"
-    module.ns["__version__"] = version + suffix
+    module.ns["__version__"] = version + _build(world)
     dtype = machine.imports.opaque("torch.dtype")
     names = {f"torch.{name}" for name in DTYPES}
     dtype.d["isinstance"] = lambda value: isinstance(value, Opaque) and value.name in names
@@ -103,6 +102,12 @@ def _torch(standins: Standins, module: Module) -> None:
     module.ns["Generator"] = machine.imports.opaque("torch.Generator")
     size = Class("Size", (machine.types[tuple],), {}, "torch")
     module.ns["Size"] = size
+
+
+def _build(world: World) -> str:
+    if not world.has_gpu:
+        return "+cpu"
+    return "+cu" + world.cuda.replace(".", "") if world.is_cuda else "+rocm"
 
 
 def _decorator_or_context(args: list[Value]) -> Value:
@@ -157,7 +162,7 @@ def _version(standins: Standins, module: Module) -> None:
     world = standins.world
     world.ask("cuda")
     module.ns["cuda"] = world.cuda if world.is_cuda else None
-    module.ns["hip"] = None if world.is_cuda else world.given.get("rocm", DEFAULT_ROCM)
+    module.ns["hip"] = world.given.get("rocm", DEFAULT_ROCM) if world.is_rocm else None
     module.ns["xpu"] = None
 
 
@@ -167,6 +172,7 @@ def _cuda(standins: Standins, module: Module) -> None:
     cap = world.capability
 
     def properties(*args: Value) -> Value:
+        capability()
         item = Instance(Class("_CudaDeviceProperties", (machine.object_class,), {}, "torch.cuda"))
         item.d.update(
             {
@@ -174,7 +180,7 @@ def _cuda(standins: Standins, module: Module) -> None:
                 "major": cap.major,
                 "minor": cap.minor,
                 "total_memory": memory(),
-                "gcnArchName": cap.name if not world.is_cuda else "",
+                "gcnArchName": cap.name if world.is_rocm else "",
                 "multi_processor_count": Unknown(
                     "multi_processor_count", "differs between cards", ("sm-count",), "machine"
                 ),
@@ -190,6 +196,7 @@ def _cuda(standins: Standins, module: Module) -> None:
         return world.memory_mib << 20
 
     def device_name(*args: Value) -> str:
+        capability()
         world.ask("device_name")
         return world.device_name
 
@@ -197,12 +204,17 @@ def _cuda(standins: Standins, module: Module) -> None:
         world.ask("gpu_count")
         return world.gpu_count
 
+    def capability(*args: Value) -> tuple[int, int]:
+        if not world.has_gpu:
+            raise machine.error("AssertionError", "Torch not compiled with CUDA enabled")
+        return cap.major, cap.minor
+
     standins.define(
         module,
         raw=True,
-        is_available=lambda: True,
+        is_available=lambda: world.has_gpu,
         device_count=count,
-        get_device_capability=lambda *a: (cap.major, cap.minor),
+        get_device_capability=capability,
         get_device_name=device_name,
         get_device_properties=properties,
         current_device=lambda: 0,
