@@ -26,6 +26,8 @@ _SUFFIXES = {
     ".md": "markdown",
     ".markdown": "markdown",
     ".txt": TERMINAL,
+    ".text": TERMINAL,
+    ".log": TERMINAL,
     ".dot": "dot",
     ".gv": "dot",
     ".graphml": "graphml",
@@ -53,8 +55,10 @@ def targets(
         known: the forms that the command has.
 
     Raises:
-        UsageError: a suffix names another form than `--format`, or one that the command lacks.
+        UsageError: a suffix names another form than `--format`, one that the command lacks or none
+            at all; or a path cannot be written, or is there twice.
     """
+    _check(outputs, form, known)
     if not outputs:
         return (Target(form or default, STDOUT),)
     return tuple(Target(_form(path, form, known, default), path) for path in outputs)
@@ -75,6 +79,25 @@ def _form(path: str, form: str | None, known: Sequence[str], default: str) -> st
             f"-o {path}: there is no {named} of this; the forms are {', '.join(known)}"
         )
     return form or named
+
+
+def _check(outputs: Sequence[str], form: str | None, known: Sequence[str]) -> None:
+    from sgl_audit_reports.output import check_target
+
+    seen: dict[str, str] = {}
+    for path in outputs:
+        check_target(path)
+        suffix = "" if path == STDOUT else Path(path).suffix
+        if form is None and suffix and suffix.lower() not in _SUFFIXES:
+            raise UsageError(
+                f"-o {path}: {suffix} names no form of report; the forms of this are "
+                f"{', '.join(known)}: choose one with --format"
+            )
+        place = path if path == STDOUT else os.path.realpath(path)
+        if place in seen:
+            both = path if seen[place] == path else f"{seen[place]} and {path}"
+            raise UsageError(f"-o {both} would be written twice; give each file once")
+        seen[place] = path
 
 
 def write(all_targets: Sequence[Target], render: Callable[[Target], str]) -> None:
