@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import io
 import os
 import stat
 import sys
@@ -95,7 +95,11 @@ def _is_stream(target: str, stream: object) -> bool:
 
 
 def write_stdout(text: str) -> None:
-    """Write to stdout; a reader that went away (`| head`) is not an error."""
+    """Write to stdout; a reader that went away (`| head`) is not an error.
+
+    Raises:
+        UsageError: stdout is closed, or has no room.
+    """
     try:
         buffer = getattr(sys.stdout, "buffer", None)
         if buffer is None:
@@ -106,12 +110,20 @@ def write_stdout(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         silence_stdout()
+    except OSError as error:
+        silence_stdout()
+        raise UsageError(
+            f"Cannot write the report to stdout: {error.strerror}; -o FILE writes it to a file."
+        ) from error
 
 
 def silence_stdout() -> None:
     """Point stdout at nothing, or the interpreter complains of the closed pipe when it exits."""
-    with contextlib.suppress(OSError, ValueError):
+    try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        # No file of the system is behind it, so that only the object can be replaced.
+        sys.stdout = io.StringIO()
 
 
 def _write(path: Path, data: bytes) -> None:
