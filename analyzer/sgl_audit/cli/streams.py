@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import sys
+from pathlib import Path
 from typing import IO, TypeGuard
 
 _NUMBERS = (0, 1, 2)
@@ -59,7 +60,7 @@ def open_missing() -> None:
 
 
 def _nowhere(mode: str) -> IO[str]:
-    return open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115
+    return Path(os.devnull).open(mode, encoding="utf-8")
 
 
 def is_full(error: BaseException) -> TypeGuard[OSError]:
