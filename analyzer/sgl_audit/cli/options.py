@@ -53,13 +53,9 @@ class ArchType(_ParamType):
 
 def default_jobs() -> int:
     """One worker for each CPU that this process may use."""
-    import os
+    from sgl_audit.workers import usable_cpus
 
-    try:
-        usable = len(os.sched_getaffinity(0))
-    except AttributeError:
-        usable = os.cpu_count() or 1
-    return max(1, min(usable, MOST_JOBS))
+    return max(1, min(usable_cpus(), MOST_JOBS))
 
 
 def source_argument(command: Command) -> Command:
@@ -142,7 +138,7 @@ def working_options(command: Command) -> Command:
         show_default="CPUs",
         envvar="SGL_AUDIT_JOBS",
         metavar="N",
-        help="Worker processes.",
+        help="Worker processes, at most one for each CPU.",
     )
     quiet = click.option("--no-progress", is_flag=True, help="No progress bar on stderr.")
     return jobs(quiet(command))

@@ -26,6 +26,8 @@ _SUFFIXES = {
     ".md": "markdown",
     ".markdown": "markdown",
     ".txt": TERMINAL,
+    ".text": TERMINAL,
+    ".log": TERMINAL,
     ".dot": "dot",
     ".gv": "dot",
     ".graphml": "graphml",
@@ -57,8 +59,10 @@ def targets(
         known: the forms that the command has.
 
     Raises:
-        UsageError: a suffix names another form than `--format`, or one that the command lacks.
+        UsageError: a suffix names another form than `--format`, one that the command lacks or none
+            at all; or a path cannot be written, or is there twice.
     """
+    _check(outputs, form, known)
     if not outputs:
         return (Target(form or default, STDOUT),)
     if STDOUT in outputs:
@@ -90,6 +94,26 @@ def _named(path: str) -> str | None:
     if path.lower().endswith(_SARIF_JSON):
         return "sarif"
     return _SUFFIXES.get(Path(path).suffix.lower())
+
+
+def _check(outputs: Sequence[str], form: str | None, known: Sequence[str]) -> None:
+    from sgl_audit_reports.output import check_target
+
+    seen: dict[str, str] = {}
+    for path in outputs:
+        check_target(path)
+        suffix = "" if path == STDOUT else Path(path).suffix
+        by_name = form is None or STDOUT in outputs
+        if by_name and suffix and _named(path) is None:
+            raise UsageError(
+                f"-o {path}: {suffix} names no form of report; the forms of this are "
+                f"{', '.join(known)}: choose one with --format"
+            )
+        place = path if path == STDOUT else os.path.realpath(path)
+        if place in seen:
+            both = path if seen[place] == path else f"{seen[place]} and {path}"
+            raise UsageError(f"-o {both} would be written twice; give each file once")
+        seen[place] = path
 
 
 def write(all_targets: Sequence[Target], render: Callable[[Target], str]) -> None:
