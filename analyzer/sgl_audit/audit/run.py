@@ -15,6 +15,7 @@ from sgl_audit.audit.families import (
     served_families,
 )
 from sgl_audit.audit.notes import read_notes
+from sgl_audit.audit.own import server_facts
 from sgl_audit.audit.verdicts.families import judge_families
 from sgl_audit.audit.verdicts.knowledge import Knowledge
 from sgl_audit.audit.verdicts.opening import bare_knowledge
@@ -95,9 +96,10 @@ def _audit(
         )
         advice = ()
         rows = tuple(family_row(family, answer) for family, answer in resolved)
-    base = ground(read.facts, read_notes(tree, read.facts))
-    behaviours = option_behaviours(read.facts, capabilities, rows, base=base)
-    cells = choice_cells(read.facts, capabilities, behaviours, rows, base=base)
+    facts = server_facts(tree, read.facts)
+    base = ground(facts, read_notes(tree, facts))
+    behaviours = option_behaviours(facts, capabilities, rows, base=base)
+    cells = choice_cells(facts, capabilities, behaviours, rows, base=base)
     context = rule_context(tree, read, capabilities, behaviours, rows, known.advisories)
     checked = check_rules(context)
     findings = checked.findings
