@@ -15,6 +15,7 @@ from sgl_audit.audit.families import (
     served_families,
 )
 from sgl_audit.audit.notes import read_notes
+from sgl_audit.audit.verdicts.cells import judged_cells
 from sgl_audit.audit.verdicts.families import judge_families
 from sgl_audit.audit.verdicts.knowledge import Knowledge
 from sgl_audit.audit.verdicts.opening import bare_knowledge
@@ -96,6 +97,8 @@ def _audit(
     base = ground(read.facts, read_notes(tree, read.facts))
     behaviours = option_behaviours(read.facts, capabilities, rows, base=base)
     cells = choice_cells(read.facts, capabilities, behaviours, rows, base=base)
+    if len(capabilities) <= JUDGED:
+        cells = judged_cells(cells, rows, knowledge or bare_knowledge(tree))
     checked = check_rules(rule_context(tree, read, capabilities, behaviours, rows))
     findings = checked.findings
     return Audit(

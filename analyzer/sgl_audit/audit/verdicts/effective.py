@@ -63,6 +63,8 @@ def choice_of(call: KernelCall, choices: Collection[str]) -> str:
     parts = [part for word, part in SPELLINGS if word in text]
     if call.library in ("triton", "deep_gemm"):
         parts = [call.library]
+    elif call.library == "triton_kernels":
+        parts = ["triton_kernel"]
     for part in parts:
         name = f"flashinfer_{part}" if call.library == "flashinfer" else part
         if name in choices:
