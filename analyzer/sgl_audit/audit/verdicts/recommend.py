@@ -8,7 +8,8 @@ from typing import Any
 
 from sgl_audit.audit.advice import TRIED, later, names
 from sgl_audit.audit.families import first_refusal
-from sgl_audit.audit.verdicts.describing import launch_facts
+from sgl_audit.audit.verdicts.describing import launch_facts, values_of
+from sgl_audit.audit.verdicts.effective import STAGES
 from sgl_audit.audit.verdicts.judge import Asked, judge
 from sgl_audit.audit.verdicts.knowledge import Knowledge
 from sgl_audit.audit.verdicts.settings import Setting, settings_of
@@ -63,6 +64,7 @@ class Adviser:
     knowledge: Knowledge
     thorough: bool = True
     _enough: list[dict[str, str]] = field(default_factory=list)
+    _attention: dict[Any, Resolution] = field(default_factory=dict)
     _known: dict[Any, Tried] = field(default_factory=dict)
 
     def recommend(self, launch: Launch) -> Recommendation:
@@ -158,13 +160,28 @@ class Adviser:
         argv = with_flags(launch.argv, flags, settings)
         key = (launch.capability, argv, launch.card)
         if key not in self._known:
-            answer = self.resolver.resolve(replace(launch, argv=argv), follow=Follow.ATTENTION)
+            answer = self._followed(launch, argv, flags)
             choices = {name: setting.choices for name, setting in settings.items()}
             verdicts = judge(answer, self.knowledge, choices)
             if answer.outcome is Outcome.UNKNOWN:
                 verdicts = (*verdicts, not_told(answer))
             self._known[key] = Tried(flags, answer, verdicts)
         return self._known[key]
+
+    def _followed(self, launch: Launch, argv: tuple[str, ...], flags: dict[str, str]) -> Resolution:
+        """Resolve and follow; attention only where it is not what it was without the flags."""
+        asked = replace(launch, argv=argv)
+        before = self._attention.get((launch.capability, launch.argv, launch.card))
+        if before is None or BOTH in flags or any(name in flags for name in STAGED):
+            answer = self.resolver.resolve(asked, follow=Follow.ATTENTION)
+            if any(path.site in STAGES for path in answer.paths):
+                self._attention.setdefault((launch.capability, launch.argv, launch.card), answer)
+            return answer
+        answer = self.resolver.resolve(asked, follow=Follow.LAYERS)
+        if attention_of(answer) != attention_of(before):
+            return self.resolver.resolve(asked, follow=Follow.ATTENTION)
+        kept = tuple(path for path in before.paths if path.site in STAGES)
+        return replace(answer, paths=(*answer.paths, *kept)) if answer.paths else answer
 
     def _better(
         self, launch: Launch, now: Tried, problem: ValueVerdict, settings: dict[str, Setting]
@@ -284,6 +301,14 @@ def spoken(asked: Asked, value: str) -> bool | None:
 def rank(option: str) -> int:
     """Where a flag stands in the line: what a model needs to load at all comes first."""
     return TRIED.index(option) if option in TRIED else len(TRIED)
+
+
+def attention_of(answer: Resolution) -> dict[str, str]:
+    """Everything resolved that attention may depend on."""
+    kept = ("attention", "page_size", "kv_cache", "mla", "nsa", "dsa", "speculative", "mamba")
+    return {
+        name: value for name, value in values_of(answer).items() if any(k in name for k in kept)
+    }
 
 
 def reason_for(problem: ValueVerdict) -> str:
