@@ -16,6 +16,7 @@ from sgl_audit.audit.families import (
 )
 from sgl_audit.audit.notes import read_notes
 from sgl_audit.audit.own import server_facts
+from sgl_audit.audit.verdicts.cells import judged_cells
 from sgl_audit.audit.verdicts.families import judge_families
 from sgl_audit.audit.verdicts.knowledge import Knowledge
 from sgl_audit.audit.verdicts.opening import bare_knowledge
@@ -100,6 +101,8 @@ def _audit(
     base = ground(facts, read_notes(tree, facts))
     behaviours = option_behaviours(facts, capabilities, rows, base=base)
     cells = choice_cells(facts, capabilities, behaviours, rows, base=base)
+    if len(capabilities) <= JUDGED:
+        cells = judged_cells(cells, rows, known)
     context = rule_context(tree, read, capabilities, behaviours, rows, known.advisories)
     checked = check_rules(context)
     findings = checked.findings

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sgl_audit.cli import output
-from sgl_audit.cli.choosing import Opening, Pair, chosen_or_local, known_name, open_beside
+from sgl_audit.cli.choosing import (
+    Opening,
+    Pair,
+    chosen_or_local,
+    known_name,
+    open_beside,
+    open_known,
+)
 from sgl_audit.cli.choosing import open_tree as open_sglang
 from sgl_audit.cli.flags import explain_unknown_flags
 from sgl_audit.cli.launching import (
@@ -56,6 +63,7 @@ class Question:
     Attributes:
         everything: also show values that nothing changed.
         every: ask for every server argument.
+        verdicts: follow the launch into the layers and judge what it runs.
     """
 
     source: str | None
@@ -66,6 +74,7 @@ class Question:
     options: tuple[str, ...]
     everything: bool
     every: bool
+    verdicts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +99,10 @@ def answer(question: Question, opening: Opening, report: Report, feedback: Feedb
         libraries, missing = open_beside(tree, opening, feedback)
         asked = launches(question.line, model, question.described, pairs, question.assume)
         every = question.every or bool(question.options)
-        found = resolve_each(tree, libraries, asked, every, feedback)
+        known = None
+        if question.verdicts and model.known:
+            known = open_known(tree, opening, question.assume, feedback)
+        found = resolve_each(tree, libraries, asked, every, feedback, known)
     names = _names(question.options, found)
     notes = (*notes_of(question.line, model), *(item.message for item in missing))
     shown = [finished(item, model, notes, names) for item in found]

@@ -50,7 +50,9 @@ class Knowledge:
         if hit.state is not HitState.MAY_APPLY or not requires or not hit.advisory.versions:
             return True
         names = library_names(hit.advisory.library)
-        return any(name in self.pins for name in names) or hit.advisory.library == "sglang"
+        # What others bring along (Triton with torch) is there without being required.
+        own = hit.advisory.library.startswith("sgl-")
+        return not own or any(name in self.pins for name in names)
 
     def function(self, name: str) -> FunctionRequirements | None:
         """What FlashInfer's source says of a function, by any name that it is exported under.

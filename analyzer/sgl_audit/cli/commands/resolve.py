@@ -32,6 +32,12 @@ from sgl_audit.cli.parsing import LaunchCommand
 @options.format_option("terminal", "json", "jsonl", "html", "markdown")
 @options.output_option
 @click.option("--all", "everything", is_flag=True, help="Also values that nothing changed.")
+@click.option(
+    "--verdicts",
+    is_flag=True,
+    help="Follow the launch to the kernels it runs, and say of each whether it works.",
+)
+@options.knowledge_options
 @click.option("--every", is_flag=True, help="Every server argument, not only of backends.")
 @options.transformers_option
 @options.opening_options
@@ -51,6 +57,10 @@ def command(
     form: str | None,
     outputs: tuple[str, ...],
     everything: bool,
+    verdicts: bool,
+    flashinfer: str | None,
+    advisories: Path | None,
+    binaries: tuple[Path, ...],
     every: bool,
     transformers: str | None,
     offline: bool,
@@ -77,7 +87,7 @@ def command(
     from sgl_audit.launch import parse_assumptions
 
     assume = parse_assumptions(assumed)
-    opening = Opening(offline, cache_dir, transformers)
+    opening = Opening(offline, cache_dir, transformers, flashinfer, advisories, binaries)
     described = Described(model_config, model_arch, quantization_of)
     with Feedback(bar=not no_progress) as feedback:
         if batch is not None:
@@ -86,6 +96,6 @@ def command(
             return asking.answer_batch(asked, opening, feedback)
         line = asking.read_line(launch, launch_file, name, assume, bool(described))
         question = asking.Question(
-            source, line, chosen(archs), described, assume, options, everything, every
+            source, line, chosen(archs), described, assume, options, everything, every, verdicts
         )
         return asking.answer(question, opening, asking.Report(form, outputs, color), feedback)
