@@ -32,6 +32,8 @@ from sgl_audit.rules.sga119 import StaleDispatcher
 from sgl_audit.rules.sga120 import ExceptionForOneModel
 from sgl_audit.rules.sga121 import SiblingWithoutGate
 from sgl_audit.rules.sga122 import NameAndCapabilities
+from sgl_audit.rules.sga123 import StaleDecision
+from sgl_audit.rules.sga124 import RefusalTooEarly
 
 RULES: tuple[type[Rule], ...] = (
     DefaultRefused,
@@ -56,6 +58,8 @@ RULES: tuple[type[Rule], ...] = (
     ExceptionForOneModel,
     SiblingWithoutGate,
     NameAndCapabilities,
+    StaleDecision,
+    RefusalTooEarly,
 )
 _RANK = {severity: position for position, severity in enumerate(Severity)}
 

@@ -152,7 +152,7 @@ def _by_gate(way: Way) -> bool:
 
 def _asks_major(literal: Literal, capability: str) -> bool:
     found = _MAJOR.search(literal[0].text)
-    return bool(found) and literal[1] and int(found[1]) == BY_NAME[capability].major
+    return found is not None and literal[1] and int(found[1]) == BY_NAME[capability].major
 
 
 def _architecture(context: RuleContext, literal: Literal) -> list[str]:
