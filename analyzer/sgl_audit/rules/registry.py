@@ -34,6 +34,8 @@ from sgl_audit.rules.sga121 import SiblingWithoutGate
 from sgl_audit.rules.sga122 import NameAndCapabilities
 from sgl_audit.rules.sga123 import StaleDecision
 from sgl_audit.rules.sga124 import RefusalTooEarly
+from sgl_audit.rules.sga125 import TwoReaders
+from sgl_audit.rules.sga126 import FlagAgainstRunner
 
 RULES: tuple[type[Rule], ...] = (
     DefaultRefused,
@@ -60,6 +62,8 @@ RULES: tuple[type[Rule], ...] = (
     NameAndCapabilities,
     StaleDecision,
     RefusalTooEarly,
+    TwoReaders,
+    FlagAgainstRunner,
 )
 _RANK = {severity: position for position, severity in enumerate(Severity)}
 
