@@ -36,6 +36,8 @@ from sgl_audit.rules.sga123 import StaleDecision
 from sgl_audit.rules.sga124 import RefusalTooEarly
 from sgl_audit.rules.sga125 import TwoReaders
 from sgl_audit.rules.sga126 import FlagAgainstRunner
+from sgl_audit.rules.sga127 import CallNamesBackend
+from sgl_audit.rules.sga128 import ChoiceHandedOn
 
 RULES: tuple[type[Rule], ...] = (
     DefaultRefused,
@@ -64,6 +66,8 @@ RULES: tuple[type[Rule], ...] = (
     RefusalTooEarly,
     TwoReaders,
     FlagAgainstRunner,
+    CallNamesBackend,
+    ChoiceHandedOn,
 )
 _RANK = {severity: position for position, severity in enumerate(Severity)}
 

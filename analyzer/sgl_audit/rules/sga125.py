@@ -103,7 +103,7 @@ class TwoReaders(Rule):
 
     def check(self, context: RuleContext) -> Iterator[Finding]:
         settled = settled_late(context)
-        places = (*context.facts.decisions, *context.facts.rejections)
+        places: list[Decision | Rejection] = [*context.facts.decisions, *context.facts.rejections]
         seen: set[tuple[str, str, str]] = set()
         for item in places if settled else ():
             late = "/layers/" in item.place.file or "/models/" in item.place.file
