@@ -19,7 +19,7 @@ def comes_first(context: RuleContext, selection: Selection, refusal: Refusal) ->
         return not _ever_set(context, selection.option)
     rejection = refusal.rejection
     first = (selection.place, selection.function)
-    return runs_before(context, first, (rejection.place, rejection.function))
+    return _in_turn(context, first, (rejection.place, rejection.function))
 
 
 Spot = tuple[Place, str]
@@ -40,15 +40,22 @@ def runs_before(context: RuleContext, one: Spot, two: Spot) -> bool:
     (place, function), (other, later) = one, two
     if place.file != other.file:
         return _is_resolution(place) and any(part in other.file for part in _LATE)
+    if _in_turn(context, one, two):
+        return True
+    same = _step(context, place.file, function) == _step(context, place.file, later) != ""
+    return same and function != later and place.line < other.line
+
+
+def _in_turn(context: RuleContext, one: Spot, two: Spot) -> bool:
+    """Whether lines of one function, or methods called in turn, come in this order."""
+    (place, function), (other, later) = one, two
+    if place.file != other.file:
+        return False
     if function == later:
         return place.line < other.line
     order = _call_order(context, place.file)
     first, second = order.get(function), order.get(later)
-    if first is not None and second is not None:
-        return first < second
-    return _step(context, place.file, function) == _step(context, place.file, later) != "" and (
-        place.line < other.line
-    )
+    return first is not None and second is not None and first < second
 
 
 def _step(context: RuleContext, file: str, function: str) -> str:
