@@ -31,6 +31,7 @@ from sgl_audit.model.report import (
     OptionBehaviour,
     Severity,
 )
+from sgl_audit.model.requirements import KernelRequirements
 from sgl_audit.model.resolution import Assumption, Resolution
 from sgl_audit.model.source import SourceTree
 from sgl_audit.rules import RuleContext, check_rules
@@ -144,6 +145,7 @@ def rule_context(
     behaviours: tuple[OptionBehaviour, ...],
     rows: tuple[FamilyRow, ...],
     advisories: tuple[Advisory, ...] = (),
+    kernels: KernelRequirements | None = None,
 ) -> RuleContext:
     """What rules see."""
     return RuleContext(
@@ -154,6 +156,7 @@ def rule_context(
         behaviours=behaviours,
         families=rows,
         advisories=advisories,
+        kernels=kernels,
         excerpt=lambda place: excerpt(tree, place),
     )
 
