@@ -13,7 +13,8 @@ from sgl_audit.model.progress import Progress
 from sgl_audit.model.resolution import Launch, Resolution
 from sgl_audit.model.review import LaunchReview, LaunchVerdict, UpgradeVerdict
 from sgl_audit.model.source import SourceTree
-from sgl_audit.review.edits import Bench, edited
+from sgl_audit.review.bench import Bench
+from sgl_audit.review.edits import edited
 from sgl_audit.review.ends import compare, end_of
 
 # Up to so many launches each is traced, and lines are looked for; more are a survey.
@@ -32,10 +33,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """One tree with what is read beside it."""
+    """One tree with what is read beside it. `kernels` is the kernel library that it pins."""
 
     tree: SourceTree
     libraries: tuple[SourceTree, ...] = ()
+    kernels: SourceTree | None = None
 
 
 def answers(
