@@ -33,6 +33,11 @@ class Bench:
     renamed: Mapping[str, Rename]
     advisories: tuple[Advisory, ...]
 
+    def same_word(self, before: object, after: object) -> bool:
+        """Whether two values differ just as two names of one option do: `nsa` and `dsa`."""
+        pairs = {different_words(item.old, item.new) for item in self.renamed.values()}
+        return (before, after) in pairs
+
     def aliases(self, value: object) -> frozenset[str]:
         """Options for which a value is only another name of a choice, which is on its way out."""
         lists = {
@@ -60,3 +65,13 @@ class Bench:
         )
         bad = (Outcome.FAILS, Outcome.WRONG)
         return [h for h in hits if h.state is not HitState.OUTSIDE and h.outcome in bad]
+
+
+def different_words(old: str, new: str) -> tuple[str, str]:
+    """What is left of two names without the words they begin and end with alike."""
+    before, after = old.split("_"), new.split("_")
+    while before and after and before[0] == after[0]:
+        before, after = before[1:], after[1:]
+    while before and after and before[-1] == after[-1]:
+        before, after = before[:-1], after[:-1]
+    return "_".join(before), "_".join(after)

@@ -135,7 +135,9 @@ def _kept(line: Line, old: Resolution, names: Mapping[str, str], bench: Bench) -
         words = setting(option, change.before) if option is not None else None
         if words is None or words[0] in line.launch.argv or tries >= PINS:
             continue
-        if change.settled or change.before == "auto" or change.name in bench.aliases(change.before):
+        renamed = change.name in bench.aliases(change.before)
+        renamed = renamed or bench.same_word(change.before, change.after)
+        if change.settled or change.before == "auto" or renamed:
             continue
         if bench.faults(line.answer, change.name, change.before):
             continue
