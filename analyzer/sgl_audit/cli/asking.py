@@ -12,6 +12,7 @@ from sgl_audit.cli import output
 from sgl_audit.cli.choosing import Opening, Pair, chosen_or_local, known_name, open_beside
 from sgl_audit.cli.choosing import open_tree as open_sglang
 from sgl_audit.cli.flags import explain_unknown_flags
+from sgl_audit.cli.joining import Runs, read_runs, with_runs
 from sgl_audit.cli.launching import (
     Assumptions,
     archs_of,
@@ -56,6 +57,7 @@ class Question:
     Attributes:
         everything: also show values that nothing changed.
         every: ask for every server argument.
+        evidence: folder of runs to lay beside the answer.
     """
 
     source: str | None
@@ -66,6 +68,7 @@ class Question:
     options: tuple[str, ...]
     everything: bool
     every: bool
+    evidence: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,14 @@ def answer(question: Question, opening: Opening, report: Report, feedback: Feedb
     shown = [finished(item, model, notes, names) for item in found]
     shown = explain_unknown_flags(shown, tree, opening.cache_dir, question.source)
     feedback.clear()
-    output.write(targets, lambda target: _render(shown, tree.info, target, question, report))
+    version, capabilities = tree.info.distribution.version, [capability for capability, _ in pairs]
+    runs = read_runs(question.evidence, version, capabilities, model.argv)
+    output.write(
+        targets,
+        lambda target: with_runs(
+            _render(shown, tree.info, target, question, report, runs), target, runs, report.color
+        ),
+    )
     return exit_code(shown)
 
 
@@ -113,6 +123,7 @@ def _render(
     target: output.Target,
     question: Question,
     report: Report,
+    runs: Runs | None,
 ) -> str:
     from sgl_audit import __version__
 
@@ -122,7 +133,7 @@ def _render(
         case "html":
             from sgl_audit_reports.html import resolution_html
 
-            return resolution_html(shown, info, __version__)
+            return resolution_html(shown, info, __version__, runs or ())
         case "markdown":
             from sgl_audit_reports.markdown import resolution_to_markdown
 

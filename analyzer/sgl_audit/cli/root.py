@@ -23,6 +23,7 @@ COMMANDS = (
     "graph",
     "kernels",
     "probe",
+    "verify",
     "evidence",
     "rules",
     "explain",

@@ -11,6 +11,7 @@ from sgl_audit.cli import options
 from sgl_audit.cli.parsing import AssumingCommand
 
 if TYPE_CHECKING:
+    from sgl_audit.cli.joining import Runs
     from sgl_audit.cli.output import Target
     from sgl_audit.model.report import Audit
 
@@ -37,6 +38,7 @@ NEVER = "never"
     help="Exit with 1 where a finding is at least this bad.",
 )
 @click.option("--details", "--all", "details", is_flag=True, help="Everything, not only a screen.")
+@options.evidence_option
 @options.assume_option
 @options.transformers_option
 @options.opening_options
@@ -50,6 +52,7 @@ def command(
     outputs: tuple[str, ...],
     fail_on: str,
     details: bool,
+    evidence: Path | None,
     assumed: tuple[str, ...],
     transformers: str | None,
     offline: bool,
@@ -65,6 +68,7 @@ def command(
     """
     from sgl_audit.cli import choosing, output
     from sgl_audit.cli.auditing import exit_code, make_audit, only
+    from sgl_audit.cli.joining import read_runs, with_runs
     from sgl_audit.cli.stderr import Feedback
 
     targets = output.targets(form, outputs, FORMS)
@@ -73,11 +77,17 @@ def command(
         audit = make_audit(source, archs, opening, assumed, jobs, feedback)
     if options:
         audit = only(audit, options)
-    output.write(targets, lambda target: render(audit, target, details, color))
+    runs = read_runs(evidence, audit.source.distribution.version, audit.capabilities)
+    output.write(
+        targets,
+        lambda target: with_runs(render(audit, target, details, color, runs), target, runs, color),
+    )
     return exit_code(audit, fail_on)
 
 
-def render(audit: Audit, target: Target, details: bool, color: str) -> str:
+def render(
+    audit: Audit, target: Target, details: bool, color: str, runs: Runs | None = None
+) -> str:
     """The audit in the form of the target."""
     match target.form:
         case "json":
@@ -87,7 +97,7 @@ def render(audit: Audit, target: Target, details: bool, color: str) -> str:
         case "html":
             from sgl_audit_reports.html import audit_html
 
-            return audit_html(audit)
+            return audit_html(audit, runs or ())
         case "markdown":
             from sgl_audit_reports.markdown import audit_to_markdown
 
