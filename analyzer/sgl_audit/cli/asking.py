@@ -19,6 +19,7 @@ from sgl_audit.cli.choosing import (
 )
 from sgl_audit.cli.choosing import open_tree as open_sglang
 from sgl_audit.cli.flags import explain_unknown_flags
+from sgl_audit.cli.joining import Runs, read_runs, with_runs
 from sgl_audit.cli.launching import (
     Assumptions,
     archs_of,
@@ -64,6 +65,7 @@ class Question:
         everything: also show values that nothing changed.
         every: ask for every server argument.
         verdicts: follow the launch into the layers and judge what it runs.
+        evidence: folder of runs to lay beside the answer.
     """
 
     source: str | None
@@ -75,6 +77,7 @@ class Question:
     everything: bool
     every: bool
     verdicts: bool = False
+    evidence: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,14 @@ def answer(question: Question, opening: Opening, report: Report, feedback: Feedb
     shown = [finished(item, model, notes, names) for item in found]
     shown = explain_unknown_flags(shown, tree, opening.cache_dir, question.source)
     feedback.clear()
-    output.write(targets, lambda target: _render(shown, tree.info, target, question, report))
+    version, capabilities = tree.info.distribution.version, [capability for capability, _ in pairs]
+    runs = read_runs(question.evidence, version, capabilities, model.argv)
+    output.write(
+        targets,
+        lambda target: with_runs(
+            _render(shown, tree.info, target, question, report, runs), target, runs, report.color
+        ),
+    )
     return exit_code(shown)
 
 
@@ -125,6 +135,7 @@ def _render(
     target: output.Target,
     question: Question,
     report: Report,
+    runs: Runs | None,
 ) -> str:
     from sgl_audit import __version__
 
@@ -134,7 +145,7 @@ def _render(
         case "html":
             from sgl_audit_reports.html import resolution_html
 
-            return resolution_html(shown, info, __version__)
+            return resolution_html(shown, info, __version__, runs or ())
         case "markdown":
             from sgl_audit_reports.markdown import resolution_to_markdown
 

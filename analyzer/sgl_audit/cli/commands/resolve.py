@@ -14,7 +14,7 @@ from sgl_audit.cli.parsing import LaunchCommand
     "resolve", cls=LaunchCommand, short_help="What one launch ends up with, value by value."
 )
 @options.source_argument
-@options.arch_option
+@options.arch_or_cpu_option
 @options.option_option
 @options.assume_option
 @click.option("--model-config", metavar="PATH", help="Model folder or config.json to read.")
@@ -39,6 +39,7 @@ from sgl_audit.cli.parsing import LaunchCommand
 )
 @options.knowledge_options
 @click.option("--every", is_flag=True, help="Every server argument, not only of backends.")
+@options.evidence_option
 @options.transformers_option
 @options.opening_options
 @options.working_options
@@ -62,6 +63,7 @@ def command(
     advisories: Path | None,
     binaries: tuple[Path, ...],
     every: bool,
+    evidence: Path | None,
     transformers: str | None,
     offline: bool,
     cache_dir: Path | None,
@@ -96,6 +98,15 @@ def command(
             return asking.answer_batch(asked, opening, feedback)
         line = asking.read_line(launch, launch_file, name, assume, bool(described))
         question = asking.Question(
-            source, line, chosen(archs), described, assume, options, everything, every, verdicts
+            source,
+            line,
+            chosen(archs),
+            described,
+            assume,
+            options,
+            everything,
+            every,
+            verdicts,
+            evidence,
         )
         return asking.answer(question, opening, asking.Report(form, outputs, color), feedback)
