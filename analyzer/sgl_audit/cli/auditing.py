@@ -16,7 +16,8 @@ from sgl_audit.cli.choosing import (
     open_tree,
 )
 from sgl_audit.cli.stderr import Feedback
-from sgl_audit.errors import EXIT_CLEAN, EXIT_FINDINGS, EXIT_INCOMPLETE
+from sgl_audit.cli.unread import completeness, tell_unread
+from sgl_audit.errors import EXIT_FINDINGS
 from sgl_audit.launch.assume import parse_assumptions
 from sgl_audit.model.report import Audit, Severity
 
@@ -44,6 +45,7 @@ def make_audit(
         jobs=jobs,
         progress=feedback.progress("auditing"),
     )
+    tell_unread(audit.facts.diagnostics, feedback)
     return replace(audit, diagnostics=(*audit.diagnostics, *missing))
 
 
@@ -70,6 +72,4 @@ def exit_code(audit: Audit, fail_on: str) -> int:
         bad = _WORST_FIRST[: _WORST_FIRST.index(Severity(fail_on)) + 1]
         if any(finding.severity in bad for finding in audit.findings):
             return EXIT_FINDINGS
-    # One with a place is about a file; values that stayed open are in the coverage instead.
-    unread = any(item.place is not None for item in audit.facts.diagnostics)
-    return EXIT_INCOMPLETE if unread else EXIT_CLEAN
+    return completeness(audit.facts.diagnostics)

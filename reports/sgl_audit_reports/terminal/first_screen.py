@@ -6,7 +6,7 @@ import shlex
 
 from rich.console import Console
 
-from sgl_audit.model.report import Audit
+from sgl_audit.model.report import Audit, Severity
 from sgl_audit_reports.common.families import AdviceBlock, Standing, standings
 from sgl_audit_reports.common.findings import Numbered
 from sgl_audit_reports.common.names import (
@@ -165,7 +165,18 @@ def _footnote(item: Numbered, console: Console) -> None:
     hanging(console, text(f"[{item.number}]"), value)
 
 
+def _unread(audit: Audit, console: Console) -> None:
+    """No total is to be trusted where a file could not be read."""
+    found = [item for item in audit.facts.diagnostics if item.place is not None]
+    if not found:
+        return
+    head = (f"INCOMPLETE, {plural(len(found), 'file')} not read:", SEVERITY_STYLE[Severity.ERROR])
+    more = f" and {len(found) - 1} more: --details" if len(found) > 1 else ""
+    console.print(line(head, f" {found[0].place} {found[0].message}{more}"))
+
+
 def _totals(audit: Audit, overview: Overview, console: Console) -> None:
+    _unread(audit, console)
     rest = f" ({_FOOTNOTES} shown)" if len(overview.findings) > _FOOTNOTES else ""
     assumed = unique(f"{item.name} {item.value}" for item in audit.assumptions)
     said = f"   assumed: {listed(assumed, 3)}" if assumed else ""

@@ -45,11 +45,12 @@ def command(
     jobs: int,
     no_progress: bool,
     color: str,
-) -> None:
+) -> int:
     """Show what each capability makes of each choice of each backend option of SOURCE."""
     from sgl_audit.cli import choosing, output
     from sgl_audit.cli.auditing import make_audit, only
     from sgl_audit.cli.stderr import Feedback
+    from sgl_audit.cli.unread import completeness
     from sgl_audit.model.capability import ALL_CAPABILITIES
 
     targets = output.targets(form, outputs, FORMS)
@@ -61,6 +62,7 @@ def command(
     if options:
         audit = only(audit, options)
     output.write(targets, lambda target: render(audit, target, color))
+    return completeness(audit.facts.diagnostics)
 
 
 def render(audit: Audit, target: Target, color: str) -> str:
