@@ -19,7 +19,7 @@ from sgl_audit.cli.stderr import Feedback
 from sgl_audit.cli.unread import completeness, tell_unread
 from sgl_audit.errors import EXIT_FINDINGS
 from sgl_audit.launch.assume import parse_assumptions
-from sgl_audit.model.report import Audit, Severity
+from sgl_audit.model.report import Audit, FamilyRow, Severity
 
 _WORST_FIRST = tuple(Severity)
 
@@ -67,9 +67,29 @@ def only(audit: Audit, options: Sequence[str]) -> Audit:
 
 
 def exit_code(audit: Audit, fail_on: str) -> int:
-    """1 where a finding is at least as bad as `fail_on`, 3 where part of the tree was not read."""
+    """1 where a finding is at least as bad as `fail_on`, or a family is not safe by default without
+    one; 3 where part of the tree was not read."""
     if fail_on in tuple(Severity):
         bad = _WORST_FIRST[: _WORST_FIRST.index(Severity(fail_on)) + 1]
         if any(finding.severity in bad for finding in audit.findings):
             return EXIT_FINDINGS
+        if unsafe_families(audit):
+            return EXIT_FINDINGS
     return completeness(audit.facts.diagnostics)
+
+
+def unsafe_families(audit: Audit) -> tuple[FamilyRow, ...]:
+    """Families that the first screen calls not safe, and that no error finding speaks of.
+
+    Those with one count through it: what deals with the finding deals with the family.
+    """
+    from sgl_audit_reports.common.families import Standing, error_fingerprints, standing_of
+
+    errors = error_fingerprints(audit)
+    return tuple(
+        row
+        for row in audit.families
+        if not errors & set(row.findings)
+        and standing_of(row, [a for a in audit.advice if a.capability == row.capability], errors)
+        is Standing.NOT_SAFE
+    )
