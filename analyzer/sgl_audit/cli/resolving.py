@@ -26,13 +26,19 @@ def resolve_each(
     feedback: Feedback,
 ) -> list[Resolution]:
     """Each launch with its trace; the tree is parsed once for all of them."""
-    from sgl_audit.evaluate.resolver import Resolver
+    from sgl_audit.audit.modelless import resolve_without_model
+    from sgl_audit.evaluate.resolver import Resolver, has_model
 
     resolver = Resolver(tree, libraries)
     progress = feedback.progress("resolving")
     found = []
     for launch in launches:
-        found.append(resolver.resolve(launch, trace=True, every=every))
+        if has_model(launch):
+            found.append(resolver.resolve(launch, trace=True, every=every))
+        else:
+            found.append(
+                resolve_without_model(tree, launch, libraries=tuple(libraries), every=every)
+            )
         progress(len(found), len(launches))
     return found
 
