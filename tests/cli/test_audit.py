@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,46 @@ def test_every_form(run: Run) -> None:
     assert run(TREE, "--format", "markdown").out.startswith("## ")
     assert "\x1b[" not in run(TREE).out
     assert "\x1b[" in run(TREE, "--color", "always").out
+
+
+def test_forms_for_ci(run: Run) -> None:
+    assert json.loads(run(TREE, "--format", "sarif").out)["version"] == "2.1.0"
+    assert "::warning file=" in run(TREE, "--format", "github").out
+    assert run(TREE, "--format", "junit").out.startswith("<?xml")
+    assert run(TREE, "--format", "csv").out.startswith("option,choice,")
+    assert run("matrix", TREE, "--format", "csv").out.startswith("option,choice,")
+
+
+def test_junit_fails_what_the_exit_code_fails(run: Run) -> None:
+    assert 'failures="0"' in run(TREE, "--format", "junit").out
+    done = run(TREE, "--format", "junit", "--fail-on", "warning", "--arch", "sm120")
+    assert done.code == 1
+    assert '<testsuite name="sm120" tests="3" failures="1"' in done.out
+
+
+def test_format_speaks_of_stdout_where_files_are_written_too(run: Run, tmp_path: Path) -> None:
+    log, tests = tmp_path / "a.sarif.json", tmp_path / "a.xml"
+    done = run(TREE, "--format", "github", "-o", "-", "-o", log, "-o", tests)
+    assert done.out.startswith("::warning file=")
+    assert json.loads(log.read_text("utf-8"))["version"] == "2.1.0"
+    assert tests.read_text("utf-8").startswith("<?xml")
+
+
+def test_paths_are_those_of_the_repository_around(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = tmp_path / "repository"
+    shutil.copytree(TREE, repository / "third_party" / "python")
+    (repository / ".git").mkdir()
+    monkeypatch.chdir(repository)
+    done = run("third_party/python", "--format", "github")
+    assert "file=third_party/python/sglang/srt/server_args.py," in done.out
+    monkeypatch.chdir(repository / "third_party")
+    assert "file=third_party/python/sglang/" in run("python", "--format", "github").out
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    assert "file=sglang/srt/server_args.py," in run(TREE, "--format", "github").out
 
 
 def test_files_are_written_in_the_form_of_their_names(run: Run, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from sgl_audit.cli import configured
 from sgl_audit.errors import UsageError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -82,8 +83,21 @@ def option_option(command: Command) -> Command:
     )(command)
 
 
+def config_option(command: Command) -> Command:
+    """`--config`, whose values are the defaults of the other parameters."""
+    return click.option(
+        "--config",
+        metavar="FILE",
+        is_eager=True,
+        expose_value=False,
+        envvar="SGL_AUDIT_CONFIG",
+        callback=configured.load,
+        help="Settings to read, or none. [default: the nearest sgl-audit.toml or pyproject.toml]",
+    )(command)
+
+
 def opening_options(command: Command) -> Command:
-    """How sources are opened."""
+    """How sources are opened, and the settings that say so."""
     offline = click.option(
         "--offline", is_flag=True, envvar="SGL_AUDIT_OFFLINE", help="Fetch nothing."
     )
@@ -93,7 +107,26 @@ def opening_options(command: Command) -> Command:
         envvar="SGL_AUDIT_CACHE_DIR",
         help="Folder for what is fetched.",
     )
-    return offline(cache(command))
+    return offline(cache(config_option(command)))
+
+
+def baseline_options(command: Command) -> Command:
+    """`--baseline` and `--write-baseline`."""
+    file = click.Path(dir_okay=False, path_type=Path)
+    read = click.option(
+        "--baseline",
+        type=file,
+        envvar="SGL_AUDIT_BASELINE",
+        metavar="FILE",
+        help="Findings in FILE are known and do not count.",
+    )
+    write = click.option(
+        "--write-baseline",
+        type=file,
+        metavar="FILE",
+        help="Write the findings to FILE as known, and stop.",
+    )
+    return read(write(command))
 
 
 def working_options(command: Command) -> Command:
@@ -129,6 +162,7 @@ def assume_option(command: Command) -> Command:
         "--assume",
         "assumed",
         multiple=True,
+        callback=configured.with_configured,
         metavar="K=V",
         help="Take as given: cuda=12.8, gpu_count=8, gpu_memory_mib=N, cudnn=V, flashinfer=none, "
         "package.NAME=V, env.NAME=V. Repeatable.",
@@ -143,6 +177,29 @@ def transformers_option(command: Command) -> Command:
         help="transformers to read beside SGLang: a wheel, a release, or none. "
         "[default: the pinned release]",
     )(command)
+
+
+def knowledge_options(command: Command) -> Command:
+    """What is known of kernel libraries."""
+    flashinfer = click.option(
+        "--flashinfer",
+        metavar="SOURCE",
+        help="FlashInfer to read: a folder, wheel, release, or none. [default: the pinned release]",
+    )
+    advisories = click.option(
+        "--advisories",
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        help="Folder with advisories of your own.",
+    )
+    binaries = click.option(
+        "--binary",
+        "binaries",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help="A wheel with prebuilt kernels (sgl-kernel) to read. Repeatable.",
+    )
+    return flashinfer(advisories(binaries(command)))
 
 
 def format_option(*formats: str, default: str | None = None) -> Callable[[Command], Command]:
@@ -169,6 +226,31 @@ def output_option(command: Command) -> Command:
         "outputs",
         multiple=True,
         metavar="FILE",
-        help="Write to FILE in the form that its suffix names (.html .json .md); - is stdout. "
-        "Repeatable.",
+        help="Write to FILE in the form that its suffix names (.html .json .md .sarif .xml .csv); "
+        "- is stdout, in the form of --format. Repeatable.",
+    )(command)
+
+
+def evidence_folder_option(command: Command) -> Command:
+    """`--evidence` of a command that writes there."""
+    return click.option(
+        "--evidence",
+        type=click.Path(file_okay=False, path_type=Path),
+        default="sgl-audit-evidence",
+        show_default=True,
+        envvar="SGL_AUDIT_EVIDENCE",
+        metavar="DIR",
+        help="Folder for what the runs show.",
+    )(command)
+
+
+def evidence_option(command: Command) -> Command:
+    """`--evidence` of a command that lays runs beside its answer."""
+    return click.option(
+        "--evidence",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=None,
+        envvar="SGL_AUDIT_EVIDENCE",
+        metavar="DIR",
+        help="Folder of runs (of sgl-audit probe) to lay beside the answer.",
     )(command)

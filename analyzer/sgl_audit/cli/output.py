@@ -32,7 +32,11 @@ _SUFFIXES = {
     ".gv": "dot",
     ".graphml": "graphml",
     ".mmd": "mermaid",
+    ".sarif": "sarif",
+    ".xml": "junit",
+    ".csv": "csv",
 }
+_SARIF_JSON = ".sarif.json"
 _FILE_WIDTH = 100
 
 
@@ -61,12 +65,17 @@ def targets(
     _check(outputs, form, known)
     if not outputs:
         return (Target(form or default, STDOUT),)
+    if STDOUT in outputs:
+        # Then --format speaks of stdout, and each file is written as it is named.
+        return tuple(
+            Target(_form(path, form if path == STDOUT else None, known, default), path)
+            for path in outputs
+        )
     return tuple(Target(_form(path, form, known, default), path) for path in outputs)
 
 
 def _form(path: str, form: str | None, known: Sequence[str], default: str) -> str:
-    suffix = Path(path).suffix.lower()
-    named = None if path == STDOUT else _SUFFIXES.get(suffix)
+    named = None if path == STDOUT else _named(path)
     if named is None or named == form:
         return form or default
     # A list of JSON values is one thing under two names here.
@@ -81,6 +90,12 @@ def _form(path: str, form: str | None, known: Sequence[str], default: str) -> st
     return form or named
 
 
+def _named(path: str) -> str | None:
+    if path.lower().endswith(_SARIF_JSON):
+        return "sarif"
+    return _SUFFIXES.get(Path(path).suffix.lower())
+
+
 def _check(outputs: Sequence[str], form: str | None, known: Sequence[str]) -> None:
     from sgl_audit_reports.output import check_target
 
@@ -88,7 +103,8 @@ def _check(outputs: Sequence[str], form: str | None, known: Sequence[str]) -> No
     for path in outputs:
         check_target(path)
         suffix = "" if path == STDOUT else Path(path).suffix
-        if form is None and suffix and suffix.lower() not in _SUFFIXES:
+        by_name = form is None or STDOUT in outputs
+        if by_name and suffix and _named(path) is None:
             raise UsageError(
                 f"-o {path}: {suffix} names no form of report; the forms of this are "
                 f"{', '.join(known)}: choose one with --format"

@@ -86,7 +86,7 @@ def resolve_file(
     feedback: Feedback,
 ) -> Iterator[Resolution]:
     """The answers to a batch file, in its order."""
-    models = _Models()
+    models = BatchModels()
     launches = [models.prepared(launch, assume) for launch in read_batch(file)]
     answers = api.resolve_batch(
         tree,
@@ -99,7 +99,7 @@ def resolve_file(
         yield answer if models.known(launch) else without_model(answer)
 
 
-class _Models:
+class BatchModels:
     """The models of a batch: the same few folders in many launches."""
 
     def __init__(self) -> None:

@@ -9,14 +9,14 @@ from typing import Any
 
 from sgl_audit.errors import SglAuditError
 from sgl_audit.evaluate import memo
-from sgl_audit.evaluate.entry import SCHEDULER, Entry, Reached
+from sgl_audit.evaluate.entry import SCHEDULER, Entry, Follow, Reached
 from sgl_audit.evaluate.late import late_refusals
 from sgl_audit.evaluate.machine import Machine
 from sgl_audit.evaluate.plain import NotPlainError, plain
 from sgl_audit.evaluate.program import Program
 from sgl_audit.evaluate.relevance import is_relevant
 from sgl_audit.evaluate.session import Session
-from sgl_audit.evaluate.trace import Tracer
+from sgl_audit.evaluate.trace import Tracer, step_text
 from sgl_audit.evaluate.values import Cases, Raised, Undecidable, Unknown, Value
 from sgl_audit.evaluate.world import World, make_world
 from sgl_audit.memory import uncollected
@@ -29,6 +29,7 @@ from sgl_audit.model.resolution import (
     Refusal,
     Resolution,
     ResolvedValue,
+    Step,
 )
 from sgl_audit.model.source import Place, SourceTree
 
@@ -54,15 +55,24 @@ class Resolver:
         self._key: tuple[Any, ...] | None = None
         self._prepared: Prepared | None = None
 
-    def resolve(self, launch: Launch, *, trace: bool = False, every: bool = False) -> Resolution:
+    def resolve(
+        self,
+        launch: Launch,
+        *,
+        trace: bool = False,
+        every: bool = False,
+        follow: Follow = Follow.NOTHING,
+    ) -> Resolution:
         """Resolve one launch.
 
         Args:
             trace: note what set each value.
+            follow: how far into the layers of the model.
             every: give every field of the record, not only those that concern backends.
         """
         with uncollected():
-            return self.prepare(launch).resolve(launch, trace=trace, every=every)
+            prepared = self.prepare(launch)
+            return prepared.resolve(launch, trace=trace, every=every, follow=follow)
 
     def prepare(self, launch: Launch) -> Prepared:
         """The loaded modules for a launch's capability, assumptions and environment."""
@@ -93,13 +103,13 @@ class Prepared:
         self.world = world
         self.entry = Entry(self.session)
         self._broken: str | None = None
-        self._loaded = False
+        self.loaded = False
         self._refused: set[str] = set()
         self._launches = 0
 
     def load(self) -> None:
         """Load the entry module and remember the parser."""
-        self._loaded = True
+        self.loaded = True
         try:
             owner = self.session.get(f"{self.entry.root}.srt.server_args", "ServerArgs")
             memo.remember_parser(self.session, owner)
@@ -128,30 +138,34 @@ class Prepared:
             memo.remember_loading(self.session)
         return not self._refused.issuperset(names)
 
-    def resolve(self, launch: Launch, *, trace: bool, every: bool) -> Resolution:
+    def resolve(
+        self, launch: Launch, *, trace: bool, every: bool, follow: Follow = Follow.NOTHING
+    ) -> Resolution:
         """Resolve one launch; nothing of it stays."""
-        if not self._loaded:
+        if not self.loaded:
             self.load()
         if self._broken is not None:
             return unknown(launch, self._broken, self.world)
         argv = allow_models(self.session, launch)
-        answer = self._once(launch, argv, trace, every)
+        answer = self._once(launch, argv, trace, every, follow)
         # A module that one of two ways loads keeps them apart; loaded before both, it does not.
         while answer.outcome is Outcome.UNKNOWN and self.warm():
-            answer = self._once(launch, argv, trace, every)
+            answer = self._once(launch, argv, trace, every, follow)
         self.warm()
         if self._launches < KEPT_LAUNCHES:
             memo.keep_class_facts(self.session)
         self._launches += 1
         return answer
 
-    def _once(self, launch: Launch, argv: list[str], trace: bool, every: bool) -> Resolution:
+    def _once(
+        self, launch: Launch, argv: list[str], trace: bool, every: bool, follow: Follow
+    ) -> Resolution:
         """One walk through the program; what it wrote is undone."""
         with self.session.launch() as machine:
             tracer = Tracer() if trace else None
             try:
                 machine.tracer = tracer
-                return self._complete(self._run(launch, argv, tracer, every))
+                return self._complete(self._run(launch, argv, tracer, every, follow))
             except SglAuditError:
                 raise
             except Raised as raised:
@@ -187,7 +201,12 @@ class Prepared:
         return f"{raised.value.cls.name}{where}: {said}"
 
     def _run(
-        self, launch: Launch, argv: list[str], tracer: Tracer | None, every: bool
+        self,
+        launch: Launch,
+        argv: list[str],
+        tracer: Tracer | None,
+        every: bool,
+        follow: Follow,
     ) -> Resolution:
         if tracer is not None:
             tracer.watch_fields(self.entry)
@@ -208,7 +227,7 @@ class Prepared:
             self._value(name, value, steps.get(name, ()))
             for name, value in self.entry.runtime_values(reached).items()
         ]
-        late = late_refusals(self.entry, reached)
+        late = late_refusals(self.entry, reached, follow)
         return Resolution(
             launch,
             Outcome.OK,
@@ -218,6 +237,7 @@ class Prepared:
             late=late,
             assumptions=self._assumptions(),
             notes=_notes(reached),
+            paths=reached.paths,
         )
 
     def _steps(self, launch: Launch, tracer: Tracer | None) -> dict[str, Any]:
@@ -246,8 +266,15 @@ class Prepared:
                 value = Unknown(name, f"reading it raises {raised.value.cls.name}")
             except Undecidable as stop:
                 value = Unknown(name, stop.reason)
-            listed.append(self._value(name, value, steps.get(name, ())))
+            listed.append(self._value(name, value, self._to_the_end(value, steps.get(name, ()))))
         return listed
+
+    def _to_the_end(self, value: Value, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        """The steps, and one more where the program reads another value than was stored."""
+        if not steps or steps[-1].what == "flag" or isinstance(value, Unknown):
+            return steps
+        text = step_text(self.session.machine, value)
+        return steps if steps[-1].value == text else (*steps, Step(text, None, "when it is read"))
 
     def _value(self, name: str, value: Value, steps: Any) -> ResolvedValue:
         value = self.session.machine.simplify(value)

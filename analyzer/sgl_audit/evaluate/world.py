@@ -11,6 +11,7 @@ from sgl_audit.model.capability import (
     BY_NAME,
     CARD_DEVICE_NAME,
     CARD_MEMORY_MIB,
+    HOST,
     Capability,
     Vendor,
 )
@@ -52,6 +53,16 @@ class World:
     def is_cuda(self) -> bool:
         """Whether the device is NVIDIA's."""
         return self.capability.vendor is Vendor.NVIDIA
+
+    @property
+    def is_rocm(self) -> bool:
+        """Whether the device is AMD's."""
+        return self.capability.vendor is Vendor.AMD
+
+    @property
+    def has_gpu(self) -> bool:
+        """Whether there is a device at all."""
+        return self.capability.vendor is not Vendor.NONE
 
     def ask(self, name: str) -> None:
         """Note that an answer rests on an assumption."""
@@ -114,10 +125,12 @@ def make_world(
     card: str | None = None,
 ) -> World:
     """A world for one capability: defaults, then the card's own figures, then what was given."""
-    device = BY_NAME[capability]
+    device = HOST if capability == HOST.name else BY_NAME[capability]
     world = World(
         device, distribution, memory_mib=device.memory_mib, device_name=device.device_name
     )
+    if not world.has_gpu:
+        world.gpu_count = 0
     if card is not None:
         world.memory_mib = CARD_MEMORY_MIB.get(card, device.memory_mib)
         world.device_name = CARD_DEVICE_NAME.get(card, device.device_name)

@@ -17,6 +17,7 @@ class Vendor(StrEnum):
 
     NVIDIA = "nvidia"
     AMD = "amd"
+    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,8 @@ BY_NAME: dict[str, Capability] = {capability.name: capability for capability in 
 _ALIASES: dict[str, str] = {
     card: capability.name for capability in CAPABILITIES for card in capability.cards
 }
+# A machine without a GPU. No report is made for it: it is there for launches with --device cpu.
+HOST = Capability("cpu", Vendor.NONE, 0, 0, "", 0)
 ALL_CAPABILITIES: tuple[str, ...] = tuple(capability.name for capability in CAPABILITIES)
 NVIDIA_NAMES: tuple[str, ...] = tuple(c.name for c in CAPABILITIES if c.vendor is Vendor.NVIDIA)
 

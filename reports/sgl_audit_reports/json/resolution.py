@@ -24,23 +24,25 @@ def resolution_to_json(resolution: Resolution, *, trace: bool = True) -> JsonObj
         "arch": resolution.launch.capability,
         "outcome": resolution.outcome.value,
         "reason": resolution.reason,
-        "rejection": None if rejection is None else _refusal(rejection),
+        "rejection": None if rejection is None else refusal_json(rejection),
         "options": _values(resolution.options, trace),
         "runtime": _values(resolution.runtime, trace),
-        "possible": [_refusal(item) for item in resolution.possible],
-        "late": _late(resolution.late),
+        "possible": [refusal_json(item) for item in resolution.possible],
+        "late": late_json(resolution.late),
         "assumptions": [assumption_json(item) for item in resolution.assumptions],
         "notes": strings(resolution.notes),
     }
 
 
-def _late(late: tuple[Refusal, ...] | None) -> JsonObject:
+def late_json(late: tuple[Refusal, ...] | None) -> JsonObject:
+    """Refusals met once loading starts, or that they are unknown."""
     if late is None:
         return {"status": "unknown"}
-    return {"refusals": [_refusal(item) for item in late]}
+    return {"refusals": [refusal_json(item) for item in late]}
 
 
-def _refusal(refusal: Refusal) -> JsonObject:
+def refusal_json(refusal: Refusal) -> JsonObject:
+    """One refusal; one by the argument parser has no place."""
     return {
         "stage": refusal.stage,
         "type": refusal.type,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sgl_audit.cli.output import Target
     from sgl_audit.model.report import Audit
 
-FORMS = ("terminal", "json")
+FORMS = ("terminal", "json", "csv")
 
 
 @click.command(
@@ -71,6 +71,10 @@ def render(audit: Audit, target: Target, color: str) -> str:
         from sgl_audit.cli.parts import part_of_audit
 
         return part_of_audit(audit, "matrix")
+    if target.form == "csv":
+        from sgl_audit_reports.ci import matrix_to_csv
+
+        return matrix_to_csv(audit)
     from sgl_audit.cli.output import on_terminal
     from sgl_audit_reports.terminal import render_matrix
 

@@ -1,7 +1,7 @@
 """`subprocess`, time, randomness, threads, context variables, sockets and device libraries.
 
-Assumes: `nvidia-smi` reports memory per GPU and refuses other queries; no other program can be
-started; every port is free.
+Assumes: `nvidia-smi` reports memory per GPU and refuses other queries; `lscpu` reports one NUMA
+node; no other program can be started; every port is free.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from sgl_audit.evaluate.values import (
 
 if TYPE_CHECKING:
     from sgl_audit.evaluate.standins import Standins
+
+HOST_CPUS = 64
 
 
 def _subprocess(standins: Standins, module: Module) -> None:
@@ -48,11 +50,14 @@ def _subprocess(standins: Standins, module: Module) -> None:
                 world.ask("driver")
                 return 0, f"{world.driver}\n"
             return 1, ""
-        if "rocm-smi" in text and not world.is_cuda:
+        if "rocm-smi" in text and world.is_rocm:
             return 0, "".join(
                 f"GPU[{i}] : VRAM Total Memory (B): {world.memory_mib << 20}\n"
                 for i in range(world.gpu_count)
             )
+        if "lscpu" in text and "CPU,Core,Socket,Node" in text:
+            # One NUMA node with as many CPUs as `os.cpu_count()` says.
+            return 0, "".join(f"{cpu},{cpu},0,0\n" for cpu in range(HOST_CPUS))
         raise machine.error(
             "FileNotFoundError", 2, f"No such file or directory: {words[0] if words else ''!r}"
         )
@@ -239,11 +244,31 @@ def _sockets(standins: Standins, module: Module) -> None:
 
 
 def _psutil(standins: Standins, module: Module) -> None:
+    machine, world = standins.machine, standins.world
     memory = Unknown("host memory", "the host is not known", ("host-memory",), "machine")
+
+    def virtual_memory() -> Value:
+        if world.has_gpu or not world.memory_mib:
+            return memory
+        # Without a GPU the memory that was given is the host's.
+        world.ask("gpu_memory_mib")
+        item = Instance(Class("svmem", (machine.object_class,), {}, "psutil"))
+        item.d["total"] = world.memory_mib << 20
+        item.d["available"] = Unknown(
+            "free host memory", "measured on the machine", ("free-memory",), "machine"
+        )
+        return item
+
+    process = Class("Process", (machine.object_class,), {}, "psutil")
+    process.ns["__init__"] = Native("Process", lambda a, k: None, raw=True, method=True)
+    process.ns["cpu_affinity"] = Native(
+        "cpu_affinity", lambda a, k: list(range(HOST_CPUS)), raw=True, method=True
+    )
+    module.ns["Process"] = process
     standins.define(
         module,
-        virtual_memory=lambda: memory,
-        cpu_count=lambda logical=True: 64,
+        virtual_memory=virtual_memory,
+        cpu_count=lambda logical=True: HOST_CPUS,
         pid_exists=lambda pid: False,
     )
 

@@ -19,7 +19,7 @@ from sgl_audit.evaluate.values import (
     Unknown,
     Value,
 )
-from sgl_audit.evaluate.world import DEFAULT_ROCM
+from sgl_audit.evaluate.world import DEFAULT_ROCM, World
 
 if TYPE_CHECKING:
     from sgl_audit.evaluate.standins import Standins
@@ -60,8 +60,7 @@ def _torch(standins: Standins, module: Module) -> None:
     world = standins.world
     load = machine.imports.load
     version = world.package_version("torch") or "2.9.1"
-    suffix = "+cu" + world.cuda.replace(".", "") if world.is_cuda else "+rocm"
-    module.ns["__version__"] = version + suffix
+    module.ns["__version__"] = version + _build(world)
     dtype = machine.imports.opaque("torch.dtype")
     names = {f"torch.{name}" for name in DTYPES}
     dtype.d["isinstance"] = lambda value: isinstance(value, Opaque) and value.name in names
@@ -103,6 +102,12 @@ def _torch(standins: Standins, module: Module) -> None:
     module.ns["Generator"] = machine.imports.opaque("torch.Generator")
     size = Class("Size", (machine.types[tuple],), {}, "torch")
     module.ns["Size"] = size
+
+
+def _build(world: World) -> str:
+    if not world.has_gpu:
+        return "+cpu"
+    return "+cu" + world.cuda.replace(".", "") if world.is_cuda else "+rocm"
 
 
 def _decorator_or_context(args: list[Value]) -> Value:
@@ -157,7 +162,7 @@ def _version(standins: Standins, module: Module) -> None:
     world = standins.world
     world.ask("cuda")
     module.ns["cuda"] = world.cuda if world.is_cuda else None
-    module.ns["hip"] = None if world.is_cuda else world.given.get("rocm", DEFAULT_ROCM)
+    module.ns["hip"] = world.given.get("rocm", DEFAULT_ROCM) if world.is_rocm else None
     module.ns["xpu"] = None
 
 
@@ -167,6 +172,7 @@ def _cuda(standins: Standins, module: Module) -> None:
     cap = world.capability
 
     def properties(*args: Value) -> Value:
+        capability()
         item = Instance(Class("_CudaDeviceProperties", (machine.object_class,), {}, "torch.cuda"))
         item.d.update(
             {
@@ -174,7 +180,7 @@ def _cuda(standins: Standins, module: Module) -> None:
                 "major": cap.major,
                 "minor": cap.minor,
                 "total_memory": memory(),
-                "gcnArchName": cap.name if not world.is_cuda else "",
+                "gcnArchName": cap.name if world.is_rocm else "",
                 "multi_processor_count": Unknown(
                     "multi_processor_count", "differs between cards", ("sm-count",), "machine"
                 ),
@@ -190,6 +196,7 @@ def _cuda(standins: Standins, module: Module) -> None:
         return world.memory_mib << 20
 
     def device_name(*args: Value) -> str:
+        capability()
         world.ask("device_name")
         return world.device_name
 
@@ -197,12 +204,17 @@ def _cuda(standins: Standins, module: Module) -> None:
         world.ask("gpu_count")
         return world.gpu_count
 
+    def capability(*args: Value) -> tuple[int, int]:
+        if not world.has_gpu:
+            raise machine.error("AssertionError", "Torch not compiled with CUDA enabled")
+        return cap.major, cap.minor
+
     standins.define(
         module,
         raw=True,
-        is_available=lambda: True,
+        is_available=lambda: world.has_gpu,
         device_count=count,
-        get_device_capability=lambda *a: (cap.major, cap.minor),
+        get_device_capability=capability,
         get_device_name=device_name,
         get_device_properties=properties,
         current_device=lambda: 0,
@@ -280,8 +292,37 @@ def _nn(standins: Standins, module: Module) -> None:
         cls.ns[name] = Native(name, lambda a, k: [], raw=True, method=True)
     cls.ns["training"] = False
     module.ns["Module"] = cls
-    module.ns["ModuleList"] = Class("ModuleList", (cls,), {}, "torch.nn")
+    module.ns["ModuleList"] = _module_list(machine, cls)
     module.ns["ModuleDict"] = Class("ModuleDict", (cls,), {}, "torch.nn")
+
+
+def _module_list(machine: Any, base: Class) -> Class:
+    """`torch.nn.ModuleList`: a list of modules that is itself one."""
+
+    def start(args: list[Value], kwargs: dict[str, Value]) -> None:
+        given = args[1] if len(args) > 1 else kwargs.get("modules")
+        items = [] if given is None else list(machine.iterate(given))
+        machine.plain_setattr(args[0], "_items", items)
+
+    def items(args: list[Value]) -> Value:
+        return args[0].d.get("_items", [])
+
+    def append(args: list[Value], kwargs: dict[str, Value]) -> Value:
+        machine.touch(items(args))
+        items(args).append(args[1])
+        return args[0]
+
+    cls = Class("ModuleList", (base,), {}, "torch.nn")
+    methods = {
+        "__init__": start,
+        "__getitem__": lambda a, k: machine.getitem(items(a), a[1]),
+        "__iter__": lambda a, k: machine.iterate(items(a)),
+        "__len__": lambda a, k: len(items(a)),
+        "append": append,
+    }
+    for name, run in methods.items():
+        cls.ns[name] = Native(name, run, raw=True, method=True)
+    return cls
 
 
 def _native_part(standins: Standins, module: Module) -> None:

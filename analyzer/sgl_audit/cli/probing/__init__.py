@@ -1,0 +1,1 @@
+"""`sgl-audit probe` and `verify`: what has to be known before a server is started, and the show."""

@@ -1,0 +1,1 @@
+"""Runs of the actual server: start it, judge what it answers, keep the evidence."""

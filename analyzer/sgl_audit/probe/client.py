@@ -1,0 +1,104 @@
+"""Questions to a server over HTTP, and its answers as they came."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+_CONNECT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer. `status` is None where there was none, and `error` says why.
+
+    Attributes:
+        body: the answer's text.
+        data: the body where it is JSON, else None.
+    """
+
+    status: int | None
+    body: str = ""
+    data: Any = None
+    error: str = ""
+    seconds: float = 0.0
+
+    @property
+    def cut(self) -> bool:
+        """Whether the connection ended without an answer, as when the server dies."""
+        return self.status is None and self.error != TIMEOUT
+
+
+TIMEOUT = "no answer in time"
+
+
+class Client:
+    """One server. Proxies of the environment are not used: the server is named by the user."""
+
+    def __init__(self, base: str, timeout: float = 120.0, token: str | None = None) -> None:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self.base = base.rstrip("/")
+        self._client = httpx.Client(
+            base_url=self.base,
+            timeout=httpx.Timeout(timeout, connect=_CONNECT_S),
+            headers=headers,
+            trust_env=False,
+            follow_redirects=False,
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def get(self, path: str, timeout: float | None = None) -> Answer:
+        """GET."""
+        return self._ask("GET", path, None, timeout)
+
+    def post(self, path: str, body: dict[str, Any], timeout: float | None = None) -> Answer:
+        """POST of a JSON object."""
+        return self._ask("POST", path, body, timeout)
+
+    def first_token(self, path: str, body: dict[str, Any]) -> tuple[float | None, float]:
+        """Seconds to the first part of a streamed answer (None without one), and to its end."""
+        start = time.monotonic()
+        first = None
+        try:
+            with self._client.stream("POST", path, json=body) as answer:
+                for line in answer.iter_lines():
+                    if first is None and line.startswith("data:") and "[DONE]" not in line:
+                        first = time.monotonic() - start
+        except httpx.HTTPError:
+            return None, time.monotonic() - start
+        return first, time.monotonic() - start
+
+    def _ask(
+        self, method: str, path: str, body: dict[str, Any] | None, timeout: float | None
+    ) -> Answer:
+        start = time.monotonic()
+        limit: Any = httpx.USE_CLIENT_DEFAULT
+        if timeout is not None:
+            limit = httpx.Timeout(timeout, connect=min(timeout, _CONNECT_S))
+        try:
+            answer = self._client.request(method, path, json=body, timeout=limit)
+            text = answer.content.decode("utf-8", "replace")
+        except httpx.ConnectTimeout:
+            return Answer(None, error="no connection", seconds=time.monotonic() - start)
+        except httpx.TimeoutException:
+            return Answer(None, error=TIMEOUT, seconds=time.monotonic() - start)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            said = f"{type(error).__name__}: {error}".strip(": ")
+            return Answer(None, error=said, seconds=time.monotonic() - start)
+        return read_answer(answer.status_code, text, time.monotonic() - start)
+
+
+def read_answer(status: int, text: str, seconds: float = 0.0) -> Answer:
+    """An answer from its status and text. NaN and Infinity are read, though JSON has none."""
+    try:
+        data = json.loads(text)
+    except ValueError:
+        data = None
+    return Answer(status, text, data, "", seconds)

@@ -1,0 +1,150 @@
+"""The command that starts the server, and what of a launch may be written down."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sgl_audit.errors import UsageError
+from sgl_audit.probe.machine import free_port
+
+LOOPBACK = "127.0.0.1"
+MASK = "***"
+CPU = "cpu"
+CPU_ENGINE = "SGLANG_USE_CPU_ENGINE"
+_SECRET = re.compile(
+    r"(?i)(?:^|[-_])(?:token|secret|password|passwd|(?:api|access|private|secret)[-_]?key|credentials?)$"
+)
+# Decides nothing and would make two equal launches look different.
+_ADDRESS = ("--host", "--port")
+_OURS = re.compile(r"^(?:SGLANG|SGL|FLASHINFER|TRITON|CUDA|NCCL|TORCH|VLLM|DG|HF)_")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A server start.
+
+    Attributes:
+        argv: the server's arguments, completed with an address and the device.
+        added: what of them, and of the environment, the launch did not have.
+    """
+
+    words: tuple[str, ...]
+    argv: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...]
+    host: str
+    port: int
+    added: tuple[str, ...]
+
+    @property
+    def url(self) -> str:
+        """Where the server will answer, as seen from this machine."""
+        return f"http://{self.host}:{self.port}"
+
+
+def make_command(
+    python: str,
+    argv: Sequence[str],
+    environment: Iterable[tuple[str, str]],
+    device: str | None,
+) -> Command:
+    """The command of a launch: the interpreter asked for, a free port, the device.
+
+    Raises:
+        UsageError: the launch's port is no number, or it names another device.
+    """
+    words, variables, added = list(argv), dict(environment), []
+    named = value_of(words, "--device")
+    if device is not None and named not in (None, device):
+        raise UsageError(f"--device {device} and the launch's --device {named} differ; drop one")
+    if device is not None and named is None:
+        words += ["--device", device]
+        added.append(f"--device {device}")
+    if (device or named) == CPU and CPU_ENGINE not in variables:
+        # SGLang's own test for a CPU build reads this variable, not the flag.
+        variables[CPU_ENGINE] = "1"
+        added.append(f"{CPU_ENGINE}=1")
+    host = value_of(words, "--host")
+    if host is None:
+        host = LOOPBACK
+        words += ["--host", host]
+    reached = LOOPBACK if host in ("0.0.0.0", "::", "localhost") else host
+    given = value_of(words, "--port")
+    if given is not None and not given.isdigit():
+        raise UsageError(f"the launch's --port {given} is no number")
+    port = int(given) if given is not None else free_port(reached)
+    if given is None:
+        words += ["--port", str(port)]
+        added.append(f"--port {port}")
+    return Command(
+        (python, "-m", "sglang.launch_server", *words),
+        tuple(words),
+        tuple(variables.items()),
+        reached,
+        port,
+        tuple(added),
+    )
+
+
+def value_of(argv: Sequence[str], *flags: str) -> str | None:
+    """The value of a flag as argparse would take it: the last one."""
+    found = None
+    for index, word in enumerate(argv):
+        name, equals, value = word.partition("=")
+        if name in flags:
+            found = value if equals else next(iter(argv[index + 1 : index + 2]), None)
+    return found
+
+
+def without_address(argv: Sequence[str]) -> tuple[str, ...]:
+    """The arguments without host and port."""
+    kept: list[str] = []
+    skip = False
+    for word in argv:
+        if skip:
+            skip = False
+        elif word in _ADDRESS:
+            skip = True
+        elif word.partition("=")[0] not in _ADDRESS:
+            kept.append(word)
+    return tuple(kept)
+
+
+def masked_words(argv: Sequence[str]) -> tuple[str, ...]:
+    """The arguments with the values of secret flags hidden."""
+    kept: list[str] = []
+    hide = False
+    for word in argv:
+        name, equals, _ = word.partition("=")
+        if hide and not word.startswith("--"):
+            kept.append(MASK)
+            hide = False
+            continue
+        hide = word.startswith("--") and not equals and _SECRET.search(word) is not None
+        secret = word.startswith("--") and equals and _SECRET.search(name) is not None
+        kept.append(f"{name}={MASK}" if secret else word)
+    return tuple(kept)
+
+
+def masked_variables(
+    variables: Iterable[tuple[str, str]],
+) -> tuple[tuple[str, str], ...]:
+    """The variables with secret values hidden."""
+    return tuple((name, MASK if _SECRET.search(name) else value) for name, value in variables)
+
+
+def inherited(environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables of this environment that the server reads: they count as part of the launch."""
+    return {name: value for name, value in sorted(environment.items()) if _OURS.match(name)}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
