@@ -20,7 +20,7 @@ from sgl_audit.cli.launching import (
     read_line,
     server_arguments,
 )
-from sgl_audit.cli.models import Described, find
+from sgl_audit.cli.models import Described, check_path, find
 from sgl_audit.cli.resolving import exit_code, finished, resolve_each, resolve_file
 from sgl_audit.cli.stderr import Feedback
 from sgl_audit.errors import EXIT_CLEAN, UsageError
@@ -56,6 +56,7 @@ class Question:
     Attributes:
         everything: also show values that nothing changed.
         every: ask for every server argument.
+        typed: whether the launch was typed here, not read from a file made for another machine.
     """
 
     source: str | None
@@ -66,6 +67,7 @@ class Question:
     options: tuple[str, ...]
     everything: bool
     every: bool
+    typed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ def answer(question: Question, opening: Opening, report: Report, feedback: Feedb
     """Resolve, write, and give the exit code."""
     targets = output.targets(report.form, report.outputs, FORMS)
     with tempfile.TemporaryDirectory(prefix="sgl-audit-") as folder:
+        if question.typed and not question.described:
+            check_path(server_arguments(question.line))
         model = find(server_arguments(question.line), question.described, Path(folder))
         pairs = archs_of(question.archs, question.line)
         pairs = pairs or chosen_or_local((), feedback)

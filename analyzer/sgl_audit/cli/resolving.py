@@ -15,7 +15,10 @@ from sgl_audit.launch import read_batch
 from sgl_audit.model.resolution import Launch, Outcome, Resolution
 from sgl_audit.model.source import SourceTree
 
-_NO_CONFIG = "the model's config.json is not at hand, and without it nothing can be told"
+_NO_CONFIG = (
+    "the model's configuration is not at hand: give --model-config, or --model-arch and "
+    "--quantization-of"
+)
 
 
 def resolve_each(
@@ -59,6 +62,10 @@ def finished(
 
 def without_model(resolution: Resolution) -> Resolution:
     """A refusal for want of a file that only we lack is no answer about the launch."""
+    if resolution.outcome is Outcome.UNKNOWN and resolution.reason not in (None, _NO_CONFIG):
+        # What the program asked of the unknown configuration tells a reader little by itself.
+        notes = (*resolution.notes, f"followed up to: {resolution.reason}")
+        return replace(resolution, reason=_NO_CONFIG, notes=notes)
     refusal = resolution.rejection
     if refusal is None or refusal.place is None or refusal.type == "SystemExit":
         return resolution

@@ -165,23 +165,19 @@ def _footnote(item: Numbered, console: Console) -> None:
     hanging(console, text(f"[{item.number}]"), value)
 
 
-def _unread(audit: Audit, console: Console) -> None:
-    """No total is to be trusted where a file could not be read."""
-    found = [item for item in audit.facts.diagnostics if item.place is not None]
-    if not found:
-        return
-    head = (f"INCOMPLETE, {plural(len(found), 'file')} not read:", SEVERITY_STYLE[Severity.ERROR])
-    more = f" and {len(found) - 1} more: --details" if len(found) > 1 else ""
-    console.print(line(head, f" {found[0].place} {found[0].message}{more}"))
+def _unread(audit: Audit) -> str:
+    """The files that could not be read: no total is to be trusted without them."""
+    places = unique(str(item.place) for item in audit.facts.diagnostics if item.place is not None)
+    return f"; NOT READ: {listed(places, 1)}" if places else ""
 
 
 def _totals(audit: Audit, overview: Overview, console: Console) -> None:
-    _unread(audit, console)
     rest = f" ({_FOOTNOTES} shown)" if len(overview.findings) > _FOOTNOTES else ""
     assumed = unique(f"{item.name} {item.value}" for item in audit.assumptions)
     said = f"   assumed: {listed(assumed, 3)}" if assumed else ""
     console.print(line(f"{overview.counts}{rest}", (said, QUIET)))
-    console.print(text(overview.understood))
+    unread = (_unread(audit), SEVERITY_STYLE[Severity.ERROR])
+    console.print(line(overview.understood, unread))
     rule = overview.findings[0].finding.rule if overview.findings else None
     steps = ["--details", "-o report.html"]
     if rule is not None:

@@ -75,7 +75,7 @@ def _outcome(resolution: Resolution, console: Console) -> None:
 def _refusal(refusal: Refusal, console: Console) -> None:
     place = f"  {refusal.place}" if refusal.place is not None else ""
     indented(console, line((refusal.type, "red"), f" [{refusal.stage}]", (place, QUIET)))
-    indented(console, text(refusal.message), 4)
+    indented(console, text(refusal.message or "(without a message)"), 4)
     if refusal.guard:
         indented(console, line(("when ", QUIET), refusal.guard), 4)
 
@@ -98,7 +98,7 @@ def _values(
     if options:
         shown = [value for value in values if value.name in options]
     else:
-        shown = [v for v in values if everything or not v.decided or len(v.steps) > 1]
+        shown = [v for v in values if everything or _tells(v)]
     if not shown:
         return
     heading(console, title)
@@ -107,6 +107,12 @@ def _values(
     hidden = len(values) - len(shown)
     if hidden and not options:
         console.print(text(f"{hidden} more keep their default or flag: --all", QUIET))
+
+
+def _tells(value: ResolvedValue) -> bool:
+    """Whether something acted on the value, or it is one of several."""
+    same = len(value.cases) == 1 and not value.steps
+    return len(value.steps) > 1 or not (value.decided or same)
 
 
 def _tree(value: ResolvedValue) -> Tree:

@@ -86,6 +86,14 @@ def command(
             return asking.answer_batch(asked, opening, feedback)
         line = asking.read_line(launch, launch_file, name, assume, bool(described))
         question = asking.Question(
-            source, line, chosen(archs), described, assume, options, everything, every
+            source,
+            line,
+            chosen(archs),
+            described,
+            assume,
+            options,
+            everything,
+            every,
+            typed=launch_file is None,
         )
         return asking.answer(question, opening, asking.Report(form, outputs, color), feedback)
