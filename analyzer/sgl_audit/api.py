@@ -58,13 +58,21 @@ def open_libraries(
 
     Without it model configurations are what config.json says and nothing more; the diagnostic
     says so.
+
+    Args:
+        transformers: SOURCE of the transformers to read instead, or "none".
+
+    Raises:
+        SglAuditError: the one asked for cannot be opened; only the pinned one may be missing.
     """
     from sgl_audit.source import open_source as open_tree
 
     pin = tree.info.distribution.pin("transformers")
-    spec = transformers or (f"transformers=={pin}" if pin else None)
-    if spec is None or spec == "none":
+    spec = (f"transformers=={pin}" if pin else None) if transformers is None else transformers
+    if spec is None:
         return (), (Diagnostic("transformers is not read: the distribution pins no version"),)
+    if spec == "none":
+        return (), (Diagnostic("transformers is not read, as asked"),)
     try:
         library = open_tree(
             spec,
@@ -75,6 +83,8 @@ def open_libraries(
             notify=notify,
         )
     except SglAuditError as error:
+        if transformers is not None:
+            raise type(error)(f"--transformers: {error}") from error
         return (), (
             Diagnostic(f"transformers is not read, defaults of its classes are missing: {error}"),
         )

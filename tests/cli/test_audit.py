@@ -36,6 +36,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             given["capabilities"],
             findings=seen.get("findings", FINDINGS),
             diagnostics=seen.get("diagnostics", ()),
+            outcome=seen.get("outcome", "ok"),
         )
 
     monkeypatch.setattr(api, "audit", audit)
@@ -91,6 +92,19 @@ def test_without_source_the_demonstration_tree_is_named(run: Run, asked: dict[st
 )
 def test_exit_code_follows_the_threshold(run: Run, threshold: str, code: int) -> None:
     assert run(TREE, "--fail-on", threshold).code == code
+
+
+def test_a_refused_family_counts_as_the_first_screen_counts_it(
+    run: Run, asked: dict[str, Any]
+) -> None:
+    asked["findings"], asked["outcome"] = (), "refused"
+    done = run(TREE, "--arch", "sm120")
+    assert "NOT SAFE BY DEFAULT" in done.out
+    assert done.code == 1
+    assert run(TREE, "--arch", "sm120", "--option", "moe_runner_backend").code == 1
+    assert run(TREE, "--arch", "sm120", "--fail-on", "never").code == 0
+    asked["outcome"] = "unknown"
+    assert run(TREE, "--arch", "sm120").code == 0
 
 
 def test_a_tree_read_in_part_is_incomplete(run: Run, asked: dict[str, Any]) -> None:
@@ -151,7 +165,7 @@ def test_paths_are_those_of_the_repository_around(
 
 
 def test_files_are_written_in_the_form_of_their_names(run: Run, tmp_path: Path) -> None:
-    page, data, text = (tmp_path / name for name in ("a.html", "deep/a.json", "a.txt"))
+    page, data, text = (tmp_path / name for name in ("a.html", "a.json", "a.txt"))
     done = run(TREE, "-o", page, "-o", data, "-o", text, "-o", "-")
     assert done.code == 0
     assert page.read_text("utf-8").startswith("<!doctype html>")
@@ -173,7 +187,7 @@ def test_a_file_that_cannot_be_written_is_one_sentence(run: Run, tmp_path: Path)
     (tmp_path / "file").write_text("")
     done = run(TREE, "-o", tmp_path / "file" / "report.json")
     assert done.code == 2
-    assert done.err.startswith("sgl-audit: Cannot write the report to ")
+    assert "is a file, not a folder" in done.err
     assert done.err.count("\n") == 1
 
 

@@ -28,7 +28,7 @@ from sgl_audit.cli.launching import (
     read_line,
     server_arguments,
 )
-from sgl_audit.cli.models import Described, find
+from sgl_audit.cli.models import Described, check_path, find
 from sgl_audit.cli.resolving import exit_code, finished, resolve_each, resolve_file
 from sgl_audit.cli.stderr import Feedback
 from sgl_audit.errors import EXIT_CLEAN, UsageError
@@ -66,6 +66,7 @@ class Question:
         every: ask for every server argument.
         verdicts: follow the launch into the layers and judge what it runs.
         evidence: folder of runs to lay beside the answer.
+        typed: whether the launch was typed here, not read from a file made for another machine.
     """
 
     source: str | None
@@ -78,6 +79,7 @@ class Question:
     every: bool
     verdicts: bool = False
     evidence: Path | None = None
+    typed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,8 @@ def answer(question: Question, opening: Opening, report: Report, feedback: Feedb
     """Resolve, write, and give the exit code."""
     targets = output.targets(report.form, report.outputs, FORMS)
     with tempfile.TemporaryDirectory(prefix="sgl-audit-") as folder:
+        if question.typed and not question.described:
+            check_path(server_arguments(question.line))
         model = find(server_arguments(question.line), question.described, Path(folder))
         pairs = archs_of(question.archs, question.line)
         pairs = pairs or chosen_or_local((), feedback)

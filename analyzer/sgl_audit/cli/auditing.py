@@ -21,9 +21,10 @@ from sgl_audit.cli.choosing import (
 )
 from sgl_audit.cli.configured import current
 from sgl_audit.cli.stderr import Feedback
-from sgl_audit.errors import EXIT_CLEAN, EXIT_FINDINGS, EXIT_INCOMPLETE
+from sgl_audit.cli.unread import completeness, tell_unread
+from sgl_audit.errors import EXIT_FINDINGS
 from sgl_audit.launch.assume import parse_assumptions
-from sgl_audit.model.report import Audit, Severity
+from sgl_audit.model.report import Audit, FamilyRow, Severity
 from sgl_audit.model.triage import Handling
 from sgl_audit.settings import baseline_text, read_baseline, triaged
 
@@ -57,6 +58,7 @@ def make_audit(
         progress=feedback.progress("auditing"),
         knowledge=known,
     )
+    tell_unread(audit.facts.diagnostics, feedback)
     audit = replace(audit, diagnostics=(*audit.diagnostics, *missing))
     audit = triaged(audit, current(), accepted, date.today())
     for notice in audit.triage.notices:
@@ -99,11 +101,30 @@ def accept(audit: Audit, path: Path, feedback: Feedback) -> None:
 
 
 def exit_code(audit: Audit, fail_on: str) -> int:
-    """1 where a finding is at least as bad as `fail_on`, 3 where part of the tree was not read."""
+    """1 where a finding is at least as bad as `fail_on`, or a family is not safe by default without
+    one; 3 where part of the tree was not read."""
     if fail_on in tuple(Severity):
         bad = _WORST_FIRST[: _WORST_FIRST.index(Severity(fail_on)) + 1]
         if any(item.severity in bad for item in audit.triage.counting(audit.findings)):
             return EXIT_FINDINGS
-    # One with a place is about a file; values that stayed open are in the coverage instead.
-    unread = any(item.place is not None for item in audit.facts.diagnostics)
-    return EXIT_INCOMPLETE if unread else EXIT_CLEAN
+        # A baseline asks for what is new; families have no place in it.
+        if not audit.triage.compared and unsafe_families(audit):
+            return EXIT_FINDINGS
+    return completeness(audit.facts.diagnostics)
+
+
+def unsafe_families(audit: Audit) -> tuple[FamilyRow, ...]:
+    """Families that the first screen calls not safe, and that no error finding speaks of.
+
+    Those with one count through it: what deals with the finding deals with the family.
+    """
+    from sgl_audit_reports.common.families import Standing, error_fingerprints, standing_of
+
+    errors = error_fingerprints(audit)
+    return tuple(
+        row
+        for row in audit.families
+        if not errors & set(row.findings)
+        and standing_of(row, [a for a in audit.advice if a.capability == row.capability], errors)
+        is Standing.NOT_SAFE
+    )

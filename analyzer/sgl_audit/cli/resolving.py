@@ -19,7 +19,10 @@ from sgl_audit.model.source import SourceTree
 if TYPE_CHECKING:
     from sgl_audit.audit.verdicts.knowledge import Knowledge
 
-_NO_CONFIG = "the model's config.json is not at hand, and without it nothing can be told"
+_NO_CONFIG = (
+    "the model's configuration is not at hand: give --model-config, or --model-arch and "
+    "--quantization-of"
+)
 
 
 def resolve_each(
@@ -35,15 +38,21 @@ def resolve_each(
     Args:
         known: judge what each launch runs by this; without it no verdicts are given.
     """
+    from sgl_audit.audit.modelless import resolve_without_model
     from sgl_audit.audit.verdicts.judge import judge
     from sgl_audit.audit.verdicts.settings import settings_of
     from sgl_audit.evaluate.entry import Follow
-    from sgl_audit.evaluate.resolver import Resolver
+    from sgl_audit.evaluate.resolver import Resolver, has_model
 
     resolver = Resolver(tree, libraries)
     progress = feedback.progress("resolving")
     found = []
     for launch in launches:
+        if not has_model(launch):
+            found.append(
+                resolve_without_model(tree, launch, libraries=tuple(libraries), every=every)
+            )
+            continue
         follow = Follow.NOTHING if known is None else Follow.ATTENTION
         answer = resolver.resolve(launch, trace=True, every=every, follow=follow)
         if known is not None:
@@ -71,6 +80,10 @@ def finished(
 
 def without_model(resolution: Resolution) -> Resolution:
     """A refusal for want of a file that only we lack is no answer about the launch."""
+    if resolution.outcome is Outcome.UNKNOWN and resolution.reason not in (None, _NO_CONFIG):
+        # What the program asked of the unknown configuration tells a reader little by itself.
+        notes = (*resolution.notes, f"followed up to: {resolution.reason}")
+        return replace(resolution, reason=_NO_CONFIG, notes=notes)
     refusal = resolution.rejection
     if refusal is None or refusal.place is None or refusal.type == "SystemExit":
         return resolution

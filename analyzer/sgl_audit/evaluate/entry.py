@@ -126,7 +126,9 @@ class Entry:
         except Undecidable as stop:
             reached.stopped = stop.reason
         except Raised as raised:
-            reached.stopped = f"{raised.value.cls.name}: {machine.as_text(raised.value)}"
+            where = f" ({raised.place[0]}:{raised.place[1]})" if raised.place else ""
+            said = f"{raised.value.cls.name}: {machine.as_text(raised.value)}"
+            reached.stopped = f"{said}{where}"
             reached.stopped_by = raised
         return reached
 
@@ -197,6 +199,9 @@ class Entry:
 
     def getters(self, reached: Reached) -> list[tuple[str, Function]]:
         """(value name, getter) for the modules whose initialisers ran."""
+        if not reached.initialised:
+            # Then the scheduler's module itself may be what is missing.
+            return []
         machine = self.session.machine
         scheduler_module = self.module(SCHEDULER)
         found: dict[str, Function] = {}

@@ -37,7 +37,9 @@ def make_runner(trial: Trial, model_config: Value, reached: Reached) -> Value:
     machine = trial.machine
     base: Value = None
     if trial.entry.has(RUNNER):
-        base = machine.module_attribute(trial.entry.module(RUNNER), "ModelRunner")
+        # Its file may be broken, or import what the tree lacks.
+        load = partial(trial.entry.module, RUNNER)
+        base = trial.run(STAGE, lambda: machine.module_attribute(load(), "ModelRunner"))
     if not isinstance(base, Class):
         trial.gap("the model runner was not found")
         return None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sgl_audit.errors import SglAuditError
 from sgl_audit.evaluate import memo
-from sgl_audit.evaluate.entry import Entry, Follow, Reached
+from sgl_audit.evaluate.entry import SCHEDULER, Entry, Follow, Reached
 from sgl_audit.evaluate.late import late_refusals
 from sgl_audit.evaluate.machine import Machine
 from sgl_audit.evaluate.plain import NotPlainError, plain
@@ -166,14 +167,40 @@ class Prepared:
             tracer = Tracer() if trace else None
             try:
                 machine.tracer = tracer
-                return self._run(launch, argv, tracer, every, follow)
+                return self._complete(self._run(launch, argv, tracer, every, follow))
             except SglAuditError:
                 raise
+            except Raised as raised:
+                return unknown(launch, self._said(raised), self.world)
             except Exception as error:
                 reason = f"the interpreter failed: {type(error).__name__}: {error}"
                 return unknown(launch, reason, self.world)
             finally:
                 machine.tracer = None
+
+    def _complete(self, answer: Resolution) -> Resolution:
+        """The answer, which is not known where a server meets a part of the tree that is broken.
+
+        A file that does not parse, or a module of the tree that is not there, stops a server.
+        """
+        if answer.outcome is not Outcome.OK:
+            return answer
+        imports = self.session.imports
+        unread = (self.session.program.broken(file) for file in imports.loaded_files)
+        reasons = [*(reason for reason in unread if reason), *imports.absent.values()]
+        if not self.entry.has(SCHEDULER):
+            reasons.append(f"there is no {self.entry.root}.{SCHEDULER}")
+        reason = next(iter(reasons), None)
+        if reason is None:
+            return answer
+        return replace(answer, outcome=Outcome.UNKNOWN, reason=f"the tree is incomplete: {reason}")
+
+    def _said(self, raised: Raised) -> str:
+        """An exception that nothing expected, with its place."""
+        text = self.session.machine.as_text(raised.value)
+        said = text.name if isinstance(text, Unknown) else str(text)
+        where = f" at {raised.place[0]}:{raised.place[1]}" if raised.place else ""
+        return f"{raised.value.cls.name}{where}: {said}"
 
     def _run(
         self,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from sgl_audit.model.resolution import Refusal, Resolution, ResolvedValue, Step
 from sgl_audit.model.source import SourceInfo
-from sgl_audit_reports.common.names import capability_label
+from sgl_audit_reports.common.names import launch_column, launch_label
 from sgl_audit_reports.common.resolutions import comparison, shown_value
 from sgl_audit_reports.common.text import value_text, visible
 from sgl_audit_reports.common.verdicts import subject
@@ -51,8 +51,8 @@ def _item(resolution: Resolution, source: SourceInfo, anchors: Anchors) -> Resol
     anchor = anchors.take("on", capability)
     groups = (("Options", resolution.options), ("At run time", resolution.runtime))
     return ResolutionItem(
-        capability=visible(capability),
-        label=capability_label(capability),
+        capability=launch_column(resolution.launch),
+        label=launch_label(resolution.launch),
         anchor=anchor,
         command=_command(resolution),
         badge=OUTCOME_BADGE[resolution.outcome],

@@ -23,6 +23,7 @@ def resolution_to_json(resolution: Resolution, *, trace: bool = True) -> JsonObj
     return {
         "id": resolution.launch.id,
         "arch": resolution.launch.capability,
+        "card": resolution.launch.card,
         "outcome": resolution.outcome.value,
         "reason": resolution.reason,
         "rejection": None if rejection is None else refusal_json(rejection),

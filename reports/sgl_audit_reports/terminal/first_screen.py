@@ -6,7 +6,7 @@ import shlex
 
 from rich.console import Console
 
-from sgl_audit.model.report import Audit
+from sgl_audit.model.report import Audit, Severity
 from sgl_audit_reports.common.families import AdviceBlock, Standing, standings
 from sgl_audit_reports.common.findings import Numbered
 from sgl_audit_reports.common.names import (
@@ -176,13 +176,20 @@ def _footnote(item: Numbered, console: Console) -> None:
     hanging(console, text(f"[{item.number}]"), value)
 
 
+def _unread(audit: Audit) -> str:
+    """The files that could not be read: no total is to be trusted without them."""
+    places = unique(str(item.place) for item in audit.facts.diagnostics if item.place is not None)
+    return f"; NOT READ: {listed(places, 1)}" if places else ""
+
+
 def _totals(audit: Audit, overview: Overview, console: Console) -> None:
     room = _footnotes_shown(overview)
     rest = f" ({room} shown)" if len(overview.findings) > room else ""
     assumed = unique(f"{item.name} {item.value}" for item in audit.assumptions)
     said = f"   assumed: {listed(assumed, 3)}" if assumed else ""
     console.print(line(f"{overview.counts}{rest}", (said, QUIET)))
-    console.print(text(overview.understood))
+    unread = (_unread(audit), SEVERITY_STYLE[Severity.ERROR])
+    console.print(line(overview.understood, unread))
     rule = overview.findings[0].finding.rule if overview.findings else None
     steps = ["--details", "-o report.html"]
     if rule is not None:

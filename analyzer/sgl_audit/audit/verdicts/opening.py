@@ -34,7 +34,8 @@ def open_knowledge(
     """FlashInfer's source where it can be had, the advisories, and the binaries that are named.
 
     Raises:
-        UsageError: the folder of advisories or a binary cannot be read.
+        SglAuditError: the FlashInfer that was asked for cannot be opened, or the folder of
+            advisories or a binary cannot be read.
     """
     source, missing = _flashinfer(tree, flashinfer, offline, cache_dir, notify)
     known, diagnostics = load_advisories(advisories)
@@ -67,7 +68,7 @@ def _flashinfer(
     notify: Callable[[str], None],
 ) -> tuple[SourceTree | None, str]:
     pin = tree.info.distribution.pin(FLASHINFER, PACKAGE)
-    wanted = spec or (f"{FLASHINFER}=={pin}" if pin else NONE)
+    wanted = spec if spec is not None else (f"{FLASHINFER}=={pin}" if pin else NONE)
     if wanted == NONE:
         return None, "asked not to" if spec else f"{tree.info.label} pins no release of it"
     try:
@@ -80,6 +81,9 @@ def _flashinfer(
             notify=notify,
         )
     except SglAuditError as error:
+        if spec is not None:
+            # Only the pinned release may be missing; another one was asked for.
+            raise type(error)(f"--flashinfer: {error}") from error
         return None, str(error).rstrip(".")
     return found, ""
 

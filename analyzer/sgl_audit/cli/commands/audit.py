@@ -37,7 +37,8 @@ NEVER = "never"
     default="error",
     show_default=True,
     envvar="SGL_AUDIT_FAIL_ON",
-    help="Exit with 1 where a finding is at least this bad.",
+    help="Exit with 1 where a finding is at least this bad, or a model family is not safe by "
+    "default; with never not at all.",
 )
 @options.baseline_options
 @click.option("--show-config", is_flag=True, help="Print the settings that hold, and stop.")

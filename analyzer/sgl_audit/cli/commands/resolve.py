@@ -108,5 +108,6 @@ def command(
             every,
             verdicts,
             evidence,
+            typed=launch_file is None,
         )
         return asking.answer(question, opening, asking.Report(form, outputs, color), feedback)

@@ -27,7 +27,7 @@ def command(
     jobs: int,
     no_progress: bool,
     color: str,
-) -> None:
+) -> int:
     """Show everything about NAME, an option or flag, a choice, a gate, an enum, a choice list or
     an environment variable: where it is defined, who sets, reads and refuses it under which
     condition, and what each capability makes of it."""
@@ -37,6 +37,7 @@ def command(
     from sgl_audit.cli.pages.subject import Subject
     from sgl_audit.cli.reading import read
     from sgl_audit.cli.stderr import Feedback
+    from sgl_audit.cli.unread import completeness
     from sgl_audit.model.capability import ALL_CAPABILITIES
     from sgl_audit_reports.terminal import render_show
 
@@ -54,3 +55,4 @@ def command(
             for page in pages
         ),
     )
+    return completeness(facts.diagnostics)

@@ -46,6 +46,7 @@ def command(
     from sgl_audit.cli.reading import read_facts
     from sgl_audit.cli.reverse import families_with, reverse_page, wanted
     from sgl_audit.cli.stderr import Feedback
+    from sgl_audit.cli.unread import unread
     from sgl_audit.launch import parse_assumptions
     from sgl_audit_reports.terminal import render_show
 
@@ -84,7 +85,9 @@ def command(
             for page, _ in pages
         ),
     )
-    return exit_code([reached for _, reached in pages])
+    # What a file that was not read says might reach it.
+    unknown = None if unread(facts.diagnostics) else False
+    return exit_code([unknown if reached is False else reached for _, reached in pages])
 
 
 def exit_code(reached: list[bool | None]) -> int:

@@ -22,6 +22,11 @@ MAX_BYTES = 32_000_000
 ABOUT_MODEL = frozenset({"configuration of", "is at"})
 
 
+def _whole(question: str) -> str:
+    """A question about the model itself, not about one of its files."""
+    return "the model's configuration" if question == "configuration of" else f"model {question}"
+
+
 class Handle:
     """An open file. Text written stays in memory."""
 
@@ -60,7 +65,7 @@ class Files:
             if text.startswith(root + "/") or (text == root and question in ABOUT_MODEL):
                 rest = text[len(root) :].lstrip("/")
                 return Unknown(
-                    f"model {question} {rest}",
+                    f"model {question} {rest}" if rest else _whole(question),
                     "the model is not at hand",
                     ("model", question, rest),
                     "model",
