@@ -104,7 +104,9 @@ def _audit(
     cells = choice_cells(facts, capabilities, behaviours, rows, base=base)
     if len(capabilities) <= JUDGED:
         cells = judged_cells(cells, rows, known)
-    context = rule_context(tree, read, capabilities, behaviours, rows, known.advisories)
+    context = rule_context(
+        tree, read, capabilities, behaviours, rows, known.advisories, known.requirements()
+    )
     checked = check_rules(context)
     findings = checked.findings
     return Audit(

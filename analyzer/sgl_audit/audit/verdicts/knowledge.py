@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sgl_audit.kernels.advisory_match import library_names
-from sgl_audit.kernels.flashinfer.reading import Reader, aside
+from sgl_audit.kernels.flashinfer.reading import Reader, aside, read_requirements
 from sgl_audit.model.kernels import Advisory, AdvisoryHit, BinaryReport, HitState
-from sgl_audit.model.requirements import FunctionRequirements
+from sgl_audit.model.requirements import FunctionRequirements, KernelRequirements
 from sgl_audit.model.source import Diagnostic, SourceInfo, SourceTree
 
 FLASHINFER = "flashinfer-python"
@@ -65,6 +65,13 @@ class Knowledge:
             with aside():
                 self._known[name] = self._read(name)
         return self._known[name]
+
+    def requirements(self) -> KernelRequirements | None:
+        """What FlashInfer's source requires of the device; None where it is not read."""
+        if self.flashinfer is None:
+            return None
+        with aside():
+            return read_requirements(self.flashinfer)
 
     def _read(self, name: str) -> FunctionRequirements | None:
         if self._reader is None:
