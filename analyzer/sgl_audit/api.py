@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -207,10 +207,12 @@ def audit(
     jobs: int = 1,
     progress: Progress | None = None,
     knowledge: Knowledge | None = None,
+    cards: Mapping[str, str] | None = None,
 ) -> Audit:
     """The whole audit: facts, behaviours, families, findings.
 
     Args:
+        cards: capability -> the card whose memory and name count there ("rtx-5090").
         knowledge: from `open_knowledge`; without it verdicts rest on advisories and the tree only.
     """
     from sgl_audit.audit.run import run_audit
@@ -223,6 +225,7 @@ def audit(
         jobs=jobs,
         progress=progress,
         knowledge=knowledge,
+        cards=cards,
     )
 
 
