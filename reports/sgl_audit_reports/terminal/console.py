@@ -80,7 +80,11 @@ def indented(console: Console, value: Text, by: int = 2) -> None:
 
 
 def hanging(console: Console, label: Text, value: Text, width: int | None = None) -> None:
-    """A label, and a paragraph that wraps beside it."""
+    """A label, and a paragraph that wraps beside it, or below where there is little room."""
+    if 2 * (width or len(label)) > console.width:
+        console.print(label)
+        indented(console, value)
+        return
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(width=width, no_wrap=True)
     grid.add_column(ratio=1, overflow="fold")
