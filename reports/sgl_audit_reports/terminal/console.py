@@ -47,7 +47,8 @@ def make_console(
         highlight=False,
         emoji=False,
         force_terminal=True if color == "always" else None,
-        no_color=True if color == "never" else None,
+        # None would let NO_COLOR overrule what was asked for.
+        no_color={"never": True, "always": False}.get(color),
         color_system=None if color == "never" else "auto",
         # Without this, rich asks Jupyter and friends and prints HTML there.
         force_jupyter=False,
