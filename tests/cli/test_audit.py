@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sgl_audit import api
+from sgl_audit.audit.verdicts.opening import bare_knowledge
 from sgl_audit.cli import machine
 from sgl_audit.model.report import Severity
 from sgl_audit.model.source import Diagnostic, SourceTree
@@ -40,6 +41,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     monkeypatch.setattr(api, "audit", audit)
     monkeypatch.setattr(api, "open_libraries", lambda tree, **given: ((), ()))
+    monkeypatch.setattr(api, "open_knowledge", lambda tree, **given: bare_knowledge(tree))
     return seen
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -45,6 +46,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "site"
     shutil.copytree(FIXTURES / "dataclass_2026", folder)
     shutil.copy(HERE / "fake_launch_server.py", folder / "sglang" / "launch_server.py")
+    _with_requirements(folder)
+    _with_device(folder / "sglang" / "srt" / "server_args.py")
     monkeypatch.setenv("PYTHONPATH", str(folder))
     for name in [name for name in os.environ if name.startswith(("SGL_AUDIT", "SGLANG"))]:
         monkeypatch.delenv(name)
@@ -52,9 +55,30 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def _with_requirements(folder: Path) -> None:
+    """What the tree pins, as installed: only names and versions, which is all that is asked."""
+    metadata = next(folder.glob("sglang-*.dist-info")) / "METADATA"
+    pins = re.findall(r"^Requires-Dist: ([\w-]+)==([\w.]+)", metadata.read_text(), re.MULTILINE)
+    assert pins
+    for name, version in pins:
+        info = folder / f"{name.replace('-', '_')}-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+
+
+def _with_device(path: Path) -> None:
+    """The tree of the fixture knows GPUs only; actual releases have this flag and field."""
+    text = path.read_text()
+    flag = '        parser.add_argument("--page-size", type=int, default=ServerArgs.page_size)\n'
+    field = "    page_size: Optional[int] = None\n"
+    assert text.count(flag) == text.count(field) == 1
+    text = text.replace(flag, f'{flag}        parser.add_argument("--device", default=None)\n')
+    path.write_text(text.replace(field, f"{field}    device: Optional[str] = None\n"))
+
+
 def read_records(folder: Path) -> tuple[dict[str, Any], ...]:
     """The records of a folder, oldest first."""
-    return tuple(json.loads(path.read_text()) for path in sorted(folder.glob("*.json")))
+    return tuple(json.loads(path.read_text()) for path in sorted(folder.glob("[0-9]*.json")))
 
 
 def family() -> set[int]:

@@ -81,6 +81,14 @@ class Handler(BaseHTTPRequestHandler):
         if CASE == "fragile" and "POISON" in text:
             die("RuntimeError: shapes do not fit")
         said, logprob = reply_to(text)
+        if CASE == "unwritable" and "POISON" in text:
+            say("INFO:     Exception in ASGI application")
+            print("Traceback (most recent call last):", flush=True)
+            print('  File "/x/starlette/responses.py", line 5, in render', flush=True)
+            print("    return json.dumps(content)", flush=True)
+            print("ValueError: Out of range float values are not JSON compliant", flush=True)
+            self.send(500)
+            return
         other = logprob if CASE == "uniform" or logprob is None else -9.0
         if self.path == "/generate":
             meta = {"finish_reason": {"type": "stop", "matched": 2}, "completion_tokens": 24}

@@ -192,3 +192,14 @@ def test_models_that_are_left_out_are_no_missing_package() -> None:
     lines = ["[2026] Ignore import error when loading sglang.srt.models.x: No module named "
              "'cutlass'", "[2026] all else is well"]  # fmt: skip
     assert class_of(lines, 1) is F.UNKNOWN
+
+
+def test_a_fault_while_resolving_is_no_refusal() -> None:
+    hook = (
+        "sglang/srt/arg_groups/quantization_hook.py",
+        7,
+        "import sglang.srt.layers.quantization",
+    )
+    fault = ("sglang/srt/layers/quantization/utils.py", 521, "scalar_types.uint4b8")
+    told = "AttributeError: type object 'scalar_types' has no attribute 'uint4b8'"
+    assert class_of(launcher(told, LAUNCH, hook, fault), 1, Phase.START) is F.UNKNOWN

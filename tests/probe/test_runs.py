@@ -90,6 +90,15 @@ def test_nan_on_one_prompt_is_found_by_a_prompt_of_ones_own(probe: Probe, tmp_pa
     assert "'mine'" in record["summary"]
 
 
+def test_an_answer_that_cannot_be_written_for_nan_is_nan(probe: Probe, tmp_path: Path) -> None:
+    prompts = tmp_path / "prompts.yaml"
+    prompts.write_text("- {name: mine, generate: POISON}\n")
+    record = probe("unwritable", "--prompts", str(prompts)).record
+    assert record["failure"] == "NaN"
+    assert "'mine'" in record["summary"]
+    assert any("not JSON compliant" in ground["text"] for ground in record["grounds"])
+
+
 def test_death_on_a_prompt_names_the_prompt_and_the_cause(probe: Probe, tmp_path: Path) -> None:
     prompts = tmp_path / "prompts.json"
     prompts.write_text(json.dumps([{"name": "mine", "generate": "POISON"}]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sgl_audit.model.history import Aspect, Entry, Event, History, Release
 from sgl_audit.model.resolution import Launch, Outcome, Refusal
 from sgl_audit.model.review import (
     Change,
@@ -177,3 +178,31 @@ def review(hostile: bool = True) -> Review:
 def same() -> Review:
     """Two sources with the same code."""
     return Review(OLD, OLD, "0.1.0", ("sm120",), same=True, trees=False)
+
+
+def history() -> History:
+    """An option over four releases, of which one was not read and one could not be."""
+    release = Release
+    return History(
+        "moe_runner_backend",
+        ("sm120", "sm121"),
+        "0.1.0",
+        (
+            release("0.5.4", True),
+            release("0.5.5", False),
+            release("0.5.9", True),
+            release("0.5.10", False, f"damaged {sample.SCRIPT}"),
+            release("0.5.15", True),
+        ),
+        (
+            Entry(Aspect.DEFAULT, "", "", "auto"),
+            Entry(Aspect.BECOMES, "NVFP4 MoE", "sm120", "auto"),
+            Entry(Aspect.BECOMES, sample.IMG, "sm120", sample.MARKUP),
+        ),
+        (
+            Event("0.5.4", "0.5.9", True, Aspect.CHOICES, "", (), "auto, a", "auto, b, c"),
+            Event("0.5.9", "0.5.15", False, Aspect.BECOMES, "NVFP4 MoE", ("sm120",), "auto", "b"),
+            Event("0.5.9", "0.5.15", False, Aspect.BECOMES, "FP8 MoE", ("sm120",), "auto", "b"),
+            Event("0.5.9", "0.5.15", False, Aspect.GATE, sample.IMG, (), sample.ANSI, "sm100"),
+        ),
+    )

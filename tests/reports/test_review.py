@@ -13,9 +13,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from sgl_audit.model.review import Review
 from sgl_audit_reports.common.upgrades import concerns, edited_line, family_lines, important
-from sgl_audit_reports.json import review_to_json, schema
+from sgl_audit_reports.json import history_to_json, review_to_json, schema
 from sgl_audit_reports.markdown import review_to_markdown
-from sgl_audit_reports.terminal import make_console, render_review
+from sgl_audit_reports.terminal import make_console, render_history, render_review
 
 from . import sample, sample_review
 
@@ -113,3 +113,20 @@ def test_a_choice_that_several_options_lose_is_one_entry() -> None:
 )
 def test_which_values_concern_a_family(option: str, group: str, answer: bool) -> None:
     assert concerns(option, group) is answer
+
+
+def test_a_history() -> None:
+    stream = io.StringIO()
+    render_history(sample_review.history(), make_console(stream, color="never", width=120))
+    text = stream.getvalue()
+    assert text.startswith("moe_runner_backend on sm120, sm121, 0.5.4 to 0.5.15: 3 releases read")
+    assert "without a" in text
+    assert "with b, c" in text
+    # Families that change alike share a line, and what was not read makes a release inexact.
+    assert text.count("becomes NVFP4 MoE, FP8 MoE on sm120") == 1
+    assert "0.5.15 (or after 0.5.9)" in text
+    assert "both neighbours are equal: 0.5.5 (--every)" in text
+    assert "not read: 0.5.10: damaged" in text
+    assert "\x1b" not in text
+    events = json.loads(history_to_json(sample_review.history()))["events"]
+    assert [event["exact"] for event in events] == [True, False, False, False]

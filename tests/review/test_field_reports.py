@@ -20,9 +20,10 @@ from sgl_audit.model.report import FamilyRow
 from sgl_audit.model.review import Change, ChangeKind, ChangeSubject
 from sgl_audit.review.architectures import architecture_changes, decided
 from sgl_audit.review.families import changes_of, family_changes
+from sgl_audit.review.known_faults import advisory_changes
 from sgl_audit.review.launches import Side
 from sgl_audit.review.machine import gate_changes
-from sgl_audit.review.pins import advisory_changes, pin_changes
+from sgl_audit.review.pins import pin_changes
 
 pytestmark = pytest.mark.real
 NO_FACTS = Facts((), (), (), (), (), (), (), ())

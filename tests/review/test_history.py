@@ -122,3 +122,23 @@ def test_offline_only_what_is_cached(tmp_path: Path) -> None:
         releases_between(
             "sglang==0.1..0.2", offline=True, cache_dir=tmp_path, notify=lambda text: None
         )
+
+
+def test_a_gate_that_holds_nowhere_is_no_news() -> None:
+    def take(item: Found) -> Snapshot:
+        entries = [Entry(Aspect.GATE, "is_sm100()", "", "sm100" if item.version == "0.0" else "")]
+        if item.version == "0.1":
+            entries = [
+                Entry(Aspect.GATE, "is_xpu()", "", "nowhere"),
+                Entry(Aspect.GATE, "is_sm100()", "", "sm100 sm103"),
+                Entry(Aspect.BECOMES, "MoE", "sm120", "b"),
+            ]
+        else:
+            entries.append(Entry(Aspect.BECOMES, "MoE", "sm120", "a"))
+        return {"x": tuple(entries)}
+
+    found = history(Releases("", "").found, "x", ("sm120",), take)
+    assert [(e.aspect, e.name, e.old, e.new) for e in found.events] == [
+        (Aspect.BECOMES, "MoE", "a", "b"),
+        (Aspect.GATE, "is_sm100()", "sm100", "sm100 sm103"),
+    ]

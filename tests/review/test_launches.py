@@ -9,6 +9,7 @@ import pytest
 
 from sgl_audit.model.resolution import Launch, Outcome, Refusal, Resolution, ResolvedValue
 from sgl_audit.model.review import LaunchReview, LaunchVerdict, Review, UpgradeVerdict
+from sgl_audit.review.bench import different_words
 from sgl_audit.review.ends import compare
 from sgl_audit.review.launches import Asked, Side
 from sgl_audit.review.run import run_review
@@ -118,6 +119,18 @@ def whole_tree(*changes: tuple[str, str]) -> MiniTree:
     }
     texts[SERVER_ARGS] = changed(texts[SERVER_ARGS], *changes)
     return MiniTree(texts, tree(pins={"flashinfer-python": "0.6.3"}).info)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("nsa_prefill_backend", "dsa_prefill_backend", ("nsa", "dsa")),
+        ("a_b_c", "a_x_y_c", ("b", "x_y")),
+        ("same", "same", ("", "")),
+    ],
+)
+def test_what_two_names_differ_by(old: str, new: str, words: tuple[str, str]) -> None:
+    assert different_words(old, new) == words
 
 
 def reviewed(new: MiniTree, *flags: str) -> Review:

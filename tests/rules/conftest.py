@@ -11,8 +11,15 @@ import pytest
 from sgl_audit.extract.tree import extract
 from sgl_audit.kernels.advisories import load_advisories
 from sgl_audit.model.capability import ALL_CAPABILITIES as ALL
+from sgl_audit.model.capability import CAPABILITIES
 from sgl_audit.model.report import Finding
-from sgl_audit.model.source import Distribution, SourceInfo, SourceKind
+from sgl_audit.model.requirements import (
+    BackendSupport,
+    FunctionRequirements,
+    KernelRequirements,
+    Support,
+)
+from sgl_audit.model.source import Distribution, Place, SourceInfo, SourceKind
 from sgl_audit.rules import RuleContext, check_rules
 from sgl_audit.source import open_source
 from sgl_audit.syntax.excerpt import excerpt
@@ -37,6 +44,23 @@ class MiniTree:
         return self.texts[path].encode()
 
 
+PLACE = Place("flashinfer/gemm.py", 1)
+KERNELS = KernelRequirements(
+    version="0.0.1",
+    numbers=tuple(item.number for item in CAPABILITIES),
+    functions=(
+        FunctionRequirements(
+            "flashinfer.gemm.mm_fp4",
+            PLACE,
+            Support((100, 103, 120, 121), PLACE),
+            declared=True,
+            backends=(
+                BackendSupport("cudnn", Support((100, 103, 120, 121), PLACE)),
+                BackendSupport("trtllm", Support((100, 103), PLACE)),
+            ),
+        ),
+    ),
+)
 FindReal = Callable[[str], tuple[Finding, ...]]
 FindIn = Callable[[Mapping[str, str], str], tuple[Finding, ...]]
 
@@ -50,6 +74,7 @@ def context_of(texts: Mapping[str, str]) -> RuleContext:
         extraction,
         ALL,
         advisories=load_advisories(None)[0],
+        kernels=KERNELS,
         excerpt=lambda place: excerpt(tree, place),
     )
 

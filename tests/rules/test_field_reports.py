@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from sgl_audit.extract.tree import extract
+from sgl_audit.kernels.flashinfer import Reader
 from sgl_audit.model.capability import ALL_CAPABILITIES as ALL
 from sgl_audit.model.report import Finding, Severity
-from sgl_audit.rules import RuleContext
+from sgl_audit.model.requirements import KernelRequirements
+from sgl_audit.rules import RuleContext, check_rules
 from sgl_audit.rules.layers import unusable
 from sgl_audit.source import open_source
 
@@ -354,6 +356,27 @@ def test_e32_sm110_was_missing_from_a_gate(version: str, refused: bool, real_cac
     context = RuleContext(tree, read.facts, read, ALL)
     assert unusable(context, "ModelOptNvFp4FusedMoEMethod", "sm110") is refused
     assert not unusable(context, "ModelOptNvFp4FusedMoEMethod", "sm100")
+
+
+def test_e10_the_call_names_a_backend_of_sm100(real_cache: Path) -> None:
+    name = "flashinfer.gemm.gemm_base.gemm_fp8_nt_groupwise"
+    library = open_source(
+        "flashinfer-python==0.6.3",
+        cache_dir=real_cache,
+        package="flashinfer",
+        distribution="flashinfer-python",
+    )
+    reader = Reader(library)
+    function = reader.function(name)
+    assert function is not None
+    kernels = KernelRequirements("0.6.3", (), (function,))
+    reader.close()
+    tree = open_source("sglang==0.5.9", cache_dir=real_cache)
+    read = extract(tree)
+    context = RuleContext(tree, read.facts, read, ALL, kernels=kernels)
+    found = check_rules(context, select=["SGA127"]).findings
+    assert [(item.place.line, item.value) for item in found] == [(344, "trtllm")]
+    assert {"sm120", "sm121"} <= set(found[0].capabilities)
 
 
 def test_nothing_is_an_error_where_the_default_is_known_to_work(find_real: FindReal) -> None:

@@ -15,6 +15,8 @@ from sgl_audit.audit.families import (
     served_families,
 )
 from sgl_audit.audit.notes import read_notes
+from sgl_audit.audit.own import server_facts
+from sgl_audit.audit.verdicts.cells import judged_cells
 from sgl_audit.audit.verdicts.families import judge_families
 from sgl_audit.audit.verdicts.knowledge import Knowledge
 from sgl_audit.audit.verdicts.opening import bare_knowledge
@@ -29,6 +31,7 @@ from sgl_audit.model.report import (
     OptionBehaviour,
     Severity,
 )
+from sgl_audit.model.requirements import KernelRequirements
 from sgl_audit.model.resolution import Assumption, Resolution
 from sgl_audit.model.source import SourceTree
 from sgl_audit.rules import RuleContext, check_rules
@@ -95,10 +98,15 @@ def _audit(
         )
         advice = ()
         rows = tuple(family_row(family, answer) for family, answer in resolved)
-    base = ground(read.facts, read_notes(tree, read.facts))
-    behaviours = option_behaviours(read.facts, capabilities, rows, base=base)
-    cells = choice_cells(read.facts, capabilities, behaviours, rows, base=base)
-    context = rule_context(tree, read, capabilities, behaviours, rows, known.advisories)
+    facts = server_facts(tree, read.facts)
+    base = ground(facts, read_notes(tree, facts))
+    behaviours = option_behaviours(facts, capabilities, rows, base=base)
+    cells = choice_cells(facts, capabilities, behaviours, rows, base=base)
+    if len(capabilities) <= JUDGED:
+        cells = judged_cells(cells, rows, known)
+    context = rule_context(
+        tree, read, capabilities, behaviours, rows, known.advisories, known.requirements()
+    )
     checked = check_rules(context)
     findings = checked.findings
     return Audit(
@@ -139,6 +147,7 @@ def rule_context(
     behaviours: tuple[OptionBehaviour, ...],
     rows: tuple[FamilyRow, ...],
     advisories: tuple[Advisory, ...] = (),
+    kernels: KernelRequirements | None = None,
 ) -> RuleContext:
     """What rules see."""
     return RuleContext(
@@ -149,6 +158,7 @@ def rule_context(
         behaviours=behaviours,
         families=rows,
         advisories=advisories,
+        kernels=kernels,
         excerpt=lambda place: excerpt(tree, place),
     )
 

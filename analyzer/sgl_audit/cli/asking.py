@@ -9,9 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sgl_audit.cli import output
-from sgl_audit.cli.choosing import Opening, Pair, chosen_or_local, known_name, open_beside
+from sgl_audit.cli.choosing import (
+    Opening,
+    Pair,
+    chosen_or_local,
+    known_name,
+    open_beside,
+    open_known,
+)
 from sgl_audit.cli.choosing import open_tree as open_sglang
 from sgl_audit.cli.flags import explain_unknown_flags
+from sgl_audit.cli.joining import Runs, read_runs, with_runs
 from sgl_audit.cli.launching import (
     Assumptions,
     archs_of,
@@ -56,6 +64,8 @@ class Question:
     Attributes:
         everything: also show values that nothing changed.
         every: ask for every server argument.
+        verdicts: follow the launch into the layers and judge what it runs.
+        evidence: folder of runs to lay beside the answer.
         typed: whether the launch was typed here, not read from a file made for another machine.
     """
 
@@ -67,6 +77,8 @@ class Question:
     options: tuple[str, ...]
     everything: bool
     every: bool
+    verdicts: bool = False
+    evidence: Path | None = None
     typed: bool = False
 
 
@@ -94,13 +106,23 @@ def answer(question: Question, opening: Opening, report: Report, feedback: Feedb
         libraries, missing = open_beside(tree, opening, feedback)
         asked = launches(question.line, model, question.described, pairs, question.assume)
         every = question.every or bool(question.options)
-        found = resolve_each(tree, libraries, asked, every, feedback)
+        known = None
+        if question.verdicts and model.known:
+            known = open_known(tree, opening, question.assume, feedback)
+        found = resolve_each(tree, libraries, asked, every, feedback, known)
     names = _names(question.options, found)
     notes = (*notes_of(question.line, model), *(item.message for item in missing))
     shown = [finished(item, model, notes, names) for item in found]
     shown = explain_unknown_flags(shown, tree, opening.cache_dir, question.source)
     feedback.clear()
-    output.write(targets, lambda target: _render(shown, tree.info, target, question, report))
+    version, capabilities = tree.info.distribution.version, [capability for capability, _ in pairs]
+    runs = read_runs(question.evidence, version, capabilities, model.argv)
+    output.write(
+        targets,
+        lambda target: with_runs(
+            _render(shown, tree.info, target, question, report, runs), target, runs, report.color
+        ),
+    )
     return exit_code(shown)
 
 
@@ -117,6 +139,7 @@ def _render(
     target: output.Target,
     question: Question,
     report: Report,
+    runs: Runs | None,
 ) -> str:
     from sgl_audit import __version__
 
@@ -126,7 +149,7 @@ def _render(
         case "html":
             from sgl_audit_reports.html import resolution_html
 
-            return resolution_html(shown, info, __version__)
+            return resolution_html(shown, info, __version__, runs or ())
         case "markdown":
             from sgl_audit_reports.markdown import resolution_to_markdown
 

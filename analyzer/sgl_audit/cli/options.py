@@ -30,11 +30,15 @@ class ArchType(_ParamType):
 
     name = "arch"
 
+    def __init__(self, *, host: bool = False) -> None:
+        """Args: host: whether `cpu`, a machine without a GPU, is one too."""
+        self.host = host
+
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[tuple[str, str | None], ...]:
         """(capability, card) pairs."""
-        from sgl_audit.model.capability import CAPABILITIES, parse_capability
+        from sgl_audit.model.capability import CAPABILITIES, HOST, parse_capability
 
         if not isinstance(value, str):
             return tuple(value)
@@ -42,6 +46,9 @@ class ArchType(_ParamType):
         for text in value.split(","):
             if text.strip().lower() == ALL:
                 found += [(capability.name, None) for capability in CAPABILITIES]
+                continue
+            if self.host and text.strip().lower() == HOST.name:
+                found.append((HOST.name, None))
                 continue
             try:
                 capability, card = parse_capability(text)
@@ -73,6 +80,20 @@ def arch_option(command: Command) -> Command:
         envvar="SGL_AUDIT_ARCH",
         metavar="X",
         help="Capability or card: sm120, 12.0, rtx-5090, h100, gfx942 ..., or all. Repeatable.",
+    )(command)
+
+
+def arch_or_cpu_option(command: Command) -> Command:
+    """`--arch` of a command that also knows a machine without a GPU."""
+    return click.option(
+        "--arch",
+        "archs",
+        type=ArchType(host=True),
+        multiple=True,
+        envvar="SGL_AUDIT_ARCH",
+        metavar="X",
+        help="Capability or card: sm120, 12.0, rtx-5090, h100, gfx942 ..., all, or cpu for a "
+        "machine without a GPU. Repeatable.",
     )(command)
 
 

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sgl_audit import api
 from sgl_audit.cli.models import Described, Model, find
@@ -14,6 +15,9 @@ from sgl_audit.errors import EXIT_CLEAN, EXIT_FINDINGS, EXIT_INCOMPLETE, UsageEr
 from sgl_audit.launch import read_batch
 from sgl_audit.model.resolution import Launch, Outcome, Resolution
 from sgl_audit.model.source import SourceTree
+
+if TYPE_CHECKING:
+    from sgl_audit.audit.verdicts.knowledge import Knowledge
 
 _NO_CONFIG = (
     "the model's configuration is not at hand: give --model-config, or --model-arch and "
@@ -27,21 +31,35 @@ def resolve_each(
     launches: Sequence[Launch],
     every: bool,
     feedback: Feedback,
+    known: Knowledge | None = None,
 ) -> list[Resolution]:
-    """Each launch with its trace; the tree is parsed once for all of them."""
+    """Each launch with its trace; the tree is parsed once for all of them.
+
+    Args:
+        known: judge what each launch runs by this; without it no verdicts are given.
+    """
     from sgl_audit.audit.modelless import resolve_without_model
+    from sgl_audit.audit.verdicts.judge import judge
+    from sgl_audit.audit.verdicts.settings import settings_of
+    from sgl_audit.evaluate.entry import Follow
     from sgl_audit.evaluate.resolver import Resolver, has_model
 
     resolver = Resolver(tree, libraries)
     progress = feedback.progress("resolving")
     found = []
     for launch in launches:
-        if has_model(launch):
-            found.append(resolver.resolve(launch, trace=True, every=every))
-        else:
+        if not has_model(launch):
             found.append(
                 resolve_without_model(tree, launch, libraries=tuple(libraries), every=every)
             )
+            continue
+        follow = Follow.NOTHING if known is None else Follow.ATTENTION
+        answer = resolver.resolve(launch, trace=True, every=every, follow=follow)
+        if known is not None:
+            settings = settings_of(resolver.prepare(launch))
+            choices = {name: setting.choices for name, setting in settings.items()}
+            answer = replace(answer, verdicts=judge(answer, known, choices))
+        found.append(answer)
         progress(len(found), len(launches))
     return found
 

@@ -27,6 +27,7 @@ COMMANDS = (
     "graph",
     "kernels",
     "probe",
+    "verify",
     "evidence",
     "rules",
     "explain",

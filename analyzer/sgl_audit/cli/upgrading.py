@@ -23,8 +23,11 @@ from sgl_audit.cli.stderr import Feedback
 from sgl_audit.cli.team import read_team
 from sgl_audit.errors import EXIT_CLEAN, EXIT_FINDINGS, EXIT_INCOMPLETE, UsageError
 from sgl_audit.model.review import ChangeKind, LaunchVerdict, Review
+from sgl_audit.model.source import SourceTree
 from sgl_audit.review.launches import Asked, Side
+from sgl_audit.source import open_source
 
+_PACKAGE, _DISTRIBUTION = "flashinfer", "flashinfer-python"
 _HARM = (ChangeKind.BREAKING, ChangeKind.BEHAVIOUR)
 
 
@@ -35,6 +38,7 @@ class Question:
     Attributes:
         launches: a file with somebody's launches, or None.
         trees: False to compare the launches only.
+        kernels: whether to compare what the pinned FlashInfer releases require, too.
     """
 
     old: str
@@ -44,6 +48,7 @@ class Question:
     trees: bool
     assume: Assumptions
     jobs: int
+    kernels: bool = False
 
 
 def make_review(question: Question, opening: Opening, feedback: Feedback) -> Review:
@@ -61,7 +66,10 @@ def make_review(question: Question, opening: Opening, feedback: Feedback) -> Rev
         asked: tuple[Asked, ...] = ()
         if question.launches is not None:
             asked = read_team(question.launches, pairs, question.assume, Path(folder))
-        old, new = (_side(spec, opening, feedback) for spec in (question.old, question.new))
+        old, new = (
+            _side(spec, opening, feedback, kernels=question.kernels)
+            for spec in (question.old, question.new)
+        )
         names = names_of(pairs) or tuple(dict.fromkeys(item.launch.capability for item in asked))
         return api.review(
             old,
@@ -75,12 +83,27 @@ def make_review(question: Question, opening: Opening, feedback: Feedback) -> Rev
         )
 
 
-def _side(spec: str, opening: Opening, feedback: Feedback) -> Side:
+def _side(spec: str, opening: Opening, feedback: Feedback, *, kernels: bool) -> Side:
     tree = open_tree(spec, opening, feedback)
     libraries, missing = open_beside(tree, opening, feedback)
     for gap in missing:
         feedback.notify(f"{tree.info.label}: {gap.message}")
-    return Side(tree, libraries)
+    return Side(tree, libraries, _flashinfer(tree, opening, feedback) if kernels else None)
+
+
+def _flashinfer(tree: SourceTree, opening: Opening, feedback: Feedback) -> SourceTree | None:
+    version = tree.info.distribution.pin(_DISTRIBUTION, _PACKAGE)
+    if version is None:
+        feedback.notify(f"{tree.info.label} pins no FlashInfer: kernels are not compared")
+        return None
+    return open_source(
+        f"{_DISTRIBUTION}=={version}",
+        offline=opening.offline,
+        cache_dir=opening.cache_dir,
+        package=_PACKAGE,
+        distribution=_DISTRIBUTION,
+        notify=feedback.notify,
+    )
 
 
 def only(review: Review, options: Sequence[str]) -> Review:

@@ -39,6 +39,8 @@ DOUBTFUL = frozenset(
 )
 # Class facts are complete after a few launches; looking longer costs more than it gives.
 KEPT_LAUNCHES = 8
+# Files of settings that a launch may name; SGLang takes them relative to where it is started.
+CONFIG_SUFFIXES = (".yaml", ".yml", ".json")
 
 
 class Resolver:
@@ -378,6 +380,10 @@ def allow_models(session: Session, launch: Launch) -> list[str]:
         path = Path(word.partition("=")[2] if word.startswith("--") and "=" in word else word)
         if path.is_absolute() and path.is_dir():
             files.allow(str(path), path)
+        elif path.suffix in CONFIG_SUFFIXES and path.is_file():
+            files.allow(str(path), path.absolute())
+            for folder in folders_named(path):
+                files.allow(str(folder), folder)
     if launch.model_config is not None:
         folder = Path(launch.model_config)
         folder = folder if folder.is_dir() else folder.parent
@@ -387,6 +393,19 @@ def allow_models(session: Session, launch: Launch) -> list[str]:
     if model is not None and model.rstrip("/") not in files.roots:
         files.unknown_roots.add(model.rstrip("/"))
     return argv
+
+
+def folders_named(path: Path) -> list[Path]:
+    """Folders that a file of settings names: the model among them."""
+    import yaml
+
+    try:
+        settings = yaml.safe_load(path.read_bytes()) if path.stat().st_size < 1_000_000 else None
+    except (OSError, yaml.YAMLError, ValueError):
+        return []
+    values = settings.values() if isinstance(settings, dict) else ()
+    named = [Path(value) for value in values if isinstance(value, str) and value.startswith("/")]
+    return [folder for folder in named if folder.is_dir()]
 
 
 def has_model(launch: Launch) -> bool:

@@ -16,10 +16,10 @@ _PACKAGE_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 # Name -> what its value is.
 ASSUMPTIONS: dict[str, str] = {
-    "cuda": "version",
-    "cudnn": "version",
+    "cuda": "release",
+    "cudnn": "release",
     "driver": "version",
-    "torch": "version",
+    "torch": "release",
     "flashinfer": "version",
     "device_name": "text",
     "gpu_count": "count",
@@ -27,15 +27,16 @@ ASSUMPTIONS: dict[str, str] = {
 }
 _PREFIXES = ("env.", "package.")
 _EXAMPLES = {
-    "cuda": "12.8, or none",
-    "cudnn": "9.16.0, or none",
+    "cuda": "12.8",
+    "cudnn": "9.16.0",
     "driver": "580.65.06, or none",
-    "torch": "2.9.1, or none",
+    "torch": "2.9.1",
     "flashinfer": "0.6.3, or none",
     "device_name": "NVIDIA L40S",
     "gpu_count": "8",
     "gpu_memory_mib": "97887",
 }
+_SAID = {"release": "version"}
 _ANY_VERSION = "1.2.3, or none"
 
 
@@ -89,7 +90,7 @@ def check_assumption(name: str, value: str, where: str) -> str:
         raise UsageError(f"{where}: {shown(name)} is nothing that sgl-audit assumes{near}")
     if not _fits(kind, value):
         raise UsageError(
-            f"{where}: {shown(name)} cannot be {shown(value) or 'empty'}; write a {kind} such as "
+            f"{where}: {shown(name)} cannot be {shown(value) or 'empty'}; write a {_SAID.get(kind, kind)} such as "
             f"{name}={_EXAMPLES.get(name, _ANY_VERSION)}."
         )
     return value
@@ -117,8 +118,10 @@ def _check_name(name: str, prefix: str, pattern: re.Pattern[str], what: str, whe
 
 
 def _fits(kind: str, value: str) -> bool:
-    if kind == "version":
-        return value == "none" or bool(_VERSION.fullmatch(value))
+    if kind in ("version", "release"):
+        # Without CUDA or torch there is no GPU to answer for.
+        absent = kind == "version" and value == "none"
+        return absent or bool(_VERSION.fullmatch(value))
     if kind == "count":
         return bool(_COUNT.fullmatch(value))
     return bool(value) and value.isprintable()

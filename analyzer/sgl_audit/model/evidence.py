@@ -298,3 +298,11 @@ class Evidence:
     peak_memory_mib: int = 0
     stopping: Stopping | None = None
     log: LogFile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedRun:
+    """A run laid beside another answer. `foreign` says why it does not count there, or is empty."""
+
+    evidence: Evidence
+    foreign: str = ""

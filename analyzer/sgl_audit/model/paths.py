@@ -13,6 +13,7 @@ class Site(StrEnum):
 
     EXPERTS = "experts"
     LINEAR = "linear"
+    OTHER = "other attention layers"
     PREFILL = "attention prefill"
     DECODE = "attention decode"
 
@@ -59,6 +60,7 @@ class LayerPath:
         layer: class of the layer, or "".
         runner: the back end that the layer itself settled on, or "".
         asked: run-time settings that were read on the way.
+        prepares: calls made once, while the weights are prepared.
         refused: what the layer itself raises in this launch, as text with its place, or "".
         gaps: what could not be followed, each with its reason.
     """
@@ -70,6 +72,7 @@ class LayerPath:
     runner: str = ""
     asked: tuple[str, ...] = ()
     calls: tuple[KernelCall, ...] = ()
+    prepares: tuple[KernelCall, ...] = ()
     refused: str = ""
     refused_place: Place | None = None
     gaps: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from sgl_audit.model.facts import Facts, Scalar
 from sgl_audit.model.resolution import Assumption, Case
 from sgl_audit.model.source import Diagnostic, Place, SourceInfo
 from sgl_audit.model.triage import UNTRIAGED, Triage
-from sgl_audit.model.verdict import ValueVerdict
+from sgl_audit.model.verdict import ValueVerdict, Verdict
 
 
 class Severity(StrEnum):
@@ -80,7 +80,12 @@ class ChoiceState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChoiceCell:
-    """One choice of one option on one capability, and why."""
+    """One choice of one option on one capability, and why.
+
+    Attributes:
+        verdict: what is known of the choice whatever the model; None where nothing speaks of it.
+        grounds: what that rests on, one line each.
+    """
 
     option: str
     choice: Scalar
@@ -88,6 +93,8 @@ class ChoiceCell:
     state: ChoiceState
     why: str = ""
     places: tuple[Place, ...] = ()
+    verdict: Verdict | None = None
+    grounds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

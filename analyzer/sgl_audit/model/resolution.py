@@ -8,6 +8,7 @@ from enum import StrEnum
 from sgl_audit.model.facts import JsonValue
 from sgl_audit.model.paths import LayerPath
 from sgl_audit.model.source import Place
+from sgl_audit.model.verdict import ValueVerdict
 
 
 class Outcome(StrEnum):
@@ -109,6 +110,7 @@ class Resolution:
         possible: refusals under a condition that is not known to hold.
         late: refusals met only once loading starts; None where that is unknown.
         paths: where each kind of layer leads, as far as that was asked.
+        verdicts: what is known of the values that decide which kernels run, where that was asked.
     """
 
     launch: Launch
@@ -122,6 +124,7 @@ class Resolution:
     assumptions: tuple[Assumption, ...] = ()
     notes: tuple[str, ...] = ()
     paths: tuple[LayerPath, ...] = ()
+    verdicts: tuple[ValueVerdict, ...] = ()
 
     def option(self, name: str) -> ResolvedValue | None:
         """The resolved value of one option, or None where the launch never got that far."""

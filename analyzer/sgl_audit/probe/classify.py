@@ -61,7 +61,7 @@ def classify(log: Log, end: End) -> Failure:
     for found in (_usage(log, end), _signed(log, cause), _killed(log, end)):
         if found is not None:
             return found
-    if cause is not None and starting and _resolving(cause):
+    if cause is not None and starting and _resolving(cause) and _on_purpose(cause):
         return _caused(log, cause, FailureClass.REFUSED_RESOLUTION)
     if cause is not None and end.phase is Phase.LOAD and _refuses(cause):
         return _caused(log, cause, FailureClass.REFUSED_LOADING)
@@ -134,12 +134,14 @@ def _resolving(cause: Cause) -> bool:
 def _refuses(cause: Cause) -> bool:
     """Whether SGLang itself raised it on purpose, rather than tripped over something."""
     frame = cause.raised_by
-    return (
-        frame is not None
-        and frame.tree_path is not None
-        and cause.name in _REFUSALS
-        and _REFUSING.match(frame.source) is not None
-    )
+    own = frame is not None and frame.tree_path is not None
+    return own and cause.name in _REFUSALS and _on_purpose(cause)
+
+
+def _on_purpose(cause: Cause) -> bool:
+    """Whether the innermost line is one that raises."""
+    frame = cause.raised_by
+    return frame is not None and _REFUSING.match(frame.source) is not None
 
 
 def _caused(log: Log, cause: Cause, failure: FailureClass) -> Failure:

@@ -198,7 +198,9 @@ class Run:
         if verdict.failure is FailureClass.UNKNOWN:
             found = classify(self.log, self._end(None, Phase.SMOKE))
             text = f"{verdict.summary}; {found.summary}"
-            return Failure(verdict.failure, text, (*verdict.grounds, *found.grounds))
+            # An answer that is HTTP 500 because of NaN is NaN; anything else stays unknown here.
+            kind = FailureClass.NAN if found.failure is FailureClass.NAN else verdict.failure
+            return Failure(kind, text, (*verdict.grounds, *found.grounds))
         if verdict.failure is not None:
             return Failure(verdict.failure, verdict.summary, verdict.grounds)
         return self._measure()
@@ -265,7 +267,14 @@ class Run:
         start = time.monotonic()
         self.show(Progress(Phase.STOP, start - self._begun, 0, self.log.last()))
         patience = self.deadlines[Phase.STOP]
-        ended = stop(self.server, command.host, command.port, patience, self._gpu_before)
+        ended = stop(
+            self.server,
+            command.host,
+            command.port,
+            patience,
+            self._gpu_before,
+            own_port=self.recorder.evidence.failure is not FailureClass.PORT_TAKEN,
+        )
         self.log.finish()
         self.recorder.time(Phase.STOP, time.monotonic() - start)
         self.recorder.update(stopping=ended, log=self.log.file(self.recorder.store.folder))

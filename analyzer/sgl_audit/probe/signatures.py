@@ -37,6 +37,8 @@ SIGNATURES: tuple[Signature, ...] = (
         r"Detected errors during sampling! NaN in the logits",
         anywhere=True,
     ),
+    # 0.5.9 cannot write a logprob that is no number, and answers 500 instead.
+    *_of(F.NAN, r"Out of range float values are not JSON compliant"),
     # From public reports of runs on GPUs.
     *_of(
         F.ILLEGAL_ACCESS,

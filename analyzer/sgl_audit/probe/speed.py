@@ -17,11 +17,12 @@ def measure(client: Client, concurrency: int, budget_s: float) -> tuple[Speed, .
     """Tokens a second at concurrency 1 and at `concurrency`; empty where the server gives none.
 
     Args:
+        concurrency: 0 for no measurement.
         budget_s: no new measurement begins after this time.
     """
     start = time.monotonic()
     found = []
-    for wanted in dict.fromkeys((1, concurrency)):
+    for wanted in dict.fromkeys((1, concurrency)) if concurrency else ():
         if time.monotonic() - start > budget_s:
             break
         speed = _at(client, wanted)

@@ -16,12 +16,21 @@ _TICK_S = 0.25
 _SLACK_MIB = 512
 
 
-def stop(server: Server, host: str, port: int, patience: float, gpu_before: int | None) -> Stopping:
+def stop(
+    server: Server,
+    host: str,
+    port: int,
+    patience: float,
+    gpu_before: int | None,
+    *,
+    own_port: bool = True,
+) -> Stopping:
     """SIGTERM, then SIGKILL to the whole group, then wait until port and memory are free again.
 
     Args:
         patience: seconds between the two.
         gpu_before: GPU memory in use before the start, or None without a GPU.
+        own_port: False where another program has the port, which it will not give back.
     """
     start = time.monotonic()
     how, code = "ended by itself", server.exit_code()
@@ -40,13 +49,13 @@ def stop(server: Server, host: str, port: int, patience: float, gpu_before: int 
         seconds=round(time.monotonic() - start, 1),
         exit_code=code,
         processes_left=left,
-        port_free=_wait_port(host, port),
+        port_free=_wait_port(host, port, _FREE_S if own_port else 0),
         gpu_memory_free=_wait_gpu(gpu_before),
     )
 
 
-def _wait_port(host: str, port: int) -> bool:
-    deadline = time.monotonic() + _FREE_S
+def _wait_port(host: str, port: int, patience: float) -> bool:
+    deadline = time.monotonic() + patience
     while not port_is_free(host, port):
         if time.monotonic() >= deadline:
             return False

@@ -93,7 +93,7 @@ class Store:
         path = self.folder / f"{evidence.id}.json"
         data = encode(evidence)
         try:
-            handle, name = tempfile.mkstemp(prefix=".part-", suffix=".json", dir=self.folder)
+            handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=self.folder)
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(data)

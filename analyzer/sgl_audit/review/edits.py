@@ -8,16 +8,11 @@ from dataclasses import dataclass, replace
 from sgl_audit.audit.advice import Search, accepted
 from sgl_audit.audit.families import first_refusal
 from sgl_audit.evaluate.relevance import is_relevant
-from sgl_audit.evaluate.resolver import Resolver
-from sgl_audit.kernels.advisories import matching
-from sgl_audit.model.facts import Facts, Option
-from sgl_audit.model.kernels import Advisory, AdvisoryHit, HitState, Outcome
+from sgl_audit.model.facts import Option
 from sgl_audit.model.resolution import Launch, Refusal, Resolution
-from sgl_audit.model.review import Edit, Rename, ValueChange
-from sgl_audit.model.source import SourceInfo
+from sgl_audit.model.review import Edit, ValueChange
+from sgl_audit.review.bench import Bench
 from sgl_audit.review.ends import compare
-from sgl_audit.review.models import known_facts
-from sgl_audit.review.pins import pins_of
 from sgl_audit.review.words import (
     Words,
     flags_in,
@@ -30,52 +25,6 @@ from sgl_audit.review.words import (
 
 ROUNDS = 3
 PINS = 6
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Bench:
-    """What lines are tried on.
-
-    Attributes:
-        old: facts of the old tree, at least its options; `new` of the new one.
-        renamed: by old name.
-        advisories: known faults, which no line may be led into.
-    """
-
-    resolver: Resolver
-    info: SourceInfo
-    old: Facts
-    new: Facts
-    renamed: Mapping[str, Rename]
-    advisories: tuple[Advisory, ...]
-
-    def aliases(self, value: object) -> frozenset[str]:
-        """Options for which a value is only another name of a choice, which is on its way out."""
-        lists = {
-            item.name
-            for item in self.new.choice_lists
-            for choice in item.choices
-            if choice.value == value and choice.note and "deprecat" in choice.note.lower()
-        }
-        return frozenset(o.name for o in self.new.options if o.choice_list in lists)
-
-    def faults(self, answer: Resolution, option: str, value: object) -> list[AdvisoryHit]:
-        """Known crashes and wrong results of a value in the new tree's versions.
-
-        Args:
-            answer: the launch it is a value of, whose other values say what applies.
-        """
-        hits = matching(
-            self.advisories,
-            option=option,
-            value=value,
-            capability=answer.launch.capability,
-            pins=pins_of(self.info),
-            sglang_version=self.info.distribution.version,
-            facts=known_facts(answer),
-        )
-        bad = (Outcome.FAILS, Outcome.WRONG)
-        return [h for h in hits if h.state is not HitState.OUTSIDE and h.outcome in bad]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +135,9 @@ def _kept(line: Line, old: Resolution, names: Mapping[str, str], bench: Bench) -
         words = setting(option, change.before) if option is not None else None
         if words is None or words[0] in line.launch.argv or tries >= PINS:
             continue
-        if change.settled or change.before == "auto" or change.name in bench.aliases(change.before):
+        renamed = change.name in bench.aliases(change.before)
+        renamed = renamed or bench.same_word(change.before, change.after)
+        if change.settled or change.before == "auto" or renamed:
             continue
         if bench.faults(line.answer, change.name, change.before):
             continue

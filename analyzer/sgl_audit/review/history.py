@@ -7,10 +7,20 @@ from itertools import pairwise
 
 from sgl_audit.errors import SglAuditError, SourceError
 from sgl_audit.model.history import Aspect, Entry, Event, History, Release
-from sgl_audit.review.snapshots import Snapshot
+from sgl_audit.review.snapshots import NOWHERE, Snapshot
 from sgl_audit.source.releases import Found
 from sgl_audit.version import __version__
 
+NOT_ASKED = "not asked"
+# What ends a launch or changes it first, what only the code asks last.
+_ORDER = (
+    Aspect.LAUNCH,
+    Aspect.BECOMES,
+    Aspect.DEFAULT,
+    Aspect.CHOICES,
+    Aspect.FLAGS,
+    Aspect.GATE,
+)
 Take = Callable[[Found], Snapshot]
 
 
@@ -110,10 +120,11 @@ def _events(
         # Families and gates that only one release has are no change of what both have.
         if aspect in (Aspect.BECOMES, Aspect.LAUNCH) and not (key in was and key in now):
             continue
-        values = was.get(key, "not asked"), now.get(key, "not asked")
-        if values[0] != values[1]:
+        values = was.get(key, NOT_ASKED), now.get(key, NOT_ASKED)
+        if values[0] != values[1] and set(values) != {NOT_ASKED, NOWHERE}:
             grouped.setdefault((aspect, name, *values), []).append(capability)
-    return [
+    found = [
         Event(before, after, exact, aspect, name, tuple(c for c in where if c), old_value, value)
         for (aspect, name, old_value, value), where in grouped.items()
     ]
+    return sorted(found, key=lambda event: _ORDER.index(event.aspect))

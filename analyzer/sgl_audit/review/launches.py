@@ -10,10 +10,11 @@ from sgl_audit.evaluate.batch import resolve_many
 from sgl_audit.evaluate.resolver import Resolver, has_model
 from sgl_audit.model.kernels import HitState
 from sgl_audit.model.progress import Progress
-from sgl_audit.model.resolution import Launch, Resolution
+from sgl_audit.model.resolution import Launch, Outcome, Resolution
 from sgl_audit.model.review import LaunchReview, LaunchVerdict, UpgradeVerdict
 from sgl_audit.model.source import SourceTree
-from sgl_audit.review.edits import Bench, edited
+from sgl_audit.review.bench import Bench
+from sgl_audit.review.edits import edited
 from sgl_audit.review.ends import compare, end_of
 
 # Up to so many launches each is traced, and lines are looked for; more are a survey.
@@ -32,10 +33,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """One tree with what is read beside it."""
+    """One tree with what is read beside it. `kernels` is the kernel library that it pins."""
 
     tree: SourceTree
     libraries: tuple[SourceTree, ...] = ()
+    kernels: SourceTree | None = None
 
 
 def answers(
@@ -48,7 +50,9 @@ def answers(
     """The launches under one tree, in order."""
     launches = tuple(item.launch for item in asked)
     if len(launches) > CLOSELY:
-        yield from resolve_many(side.tree, side.libraries, launches, jobs, progress)
+        many = resolve_many(side.tree, side.libraries, launches, jobs, progress)
+        for launch, answer in zip(launches, many, strict=True):
+            yield answer if has_model(launch) else _without_model(answer)
         return
     for done, launch in enumerate(launches, 1):
         if has_model(launch):
@@ -57,6 +61,19 @@ def answers(
             yield resolve_without_model(side.tree, launch, libraries=side.libraries)
         if progress is not None:
             progress(done, len(launches))
+
+
+def _without_model(answer: Resolution) -> Resolution:
+    """What is left of an answer about a model that is not here: refusals by the parser alone."""
+    refusal = answer.rejection
+    if refusal is not None and refusal.type == "SystemExit":
+        return answer
+    return Resolution(
+        answer.launch,
+        Outcome.UNKNOWN,
+        reason="the model is not at hand: give model_config",
+        assumptions=answer.assumptions,
+    )
 
 
 def review_launches(

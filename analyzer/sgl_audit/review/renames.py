@@ -32,14 +32,11 @@ class Likeness:
     choices: float | None
     decided: float | None
     words: float
-    same_type: bool
     same_default: bool
 
     @property
     def enough(self) -> bool:
         """Whether the code, not the spelling, makes them one option."""
-        if not self.same_type:
-            return False
         chosen = self.choices is not None and self.choices >= _SAME_CHOICES
         return (
             (chosen and self.code >= _LIKE_CODE)
@@ -104,12 +101,13 @@ def _by_code(
     scored = []
     for was in gone:
         for now in fresh:
+            if was.type != now.type:
+                continue
             alike = Likeness(
                 likeness(before[was.name], after[now.name]),
                 _shared_choices(was, now),
                 _shared(decided_before.get(was.name), decided_after.get(now.name)),
-                SequenceMatcher(None, was.help or "", now.help or "").ratio() if was.help else 0.0,
-                was.type == now.type,
+                _same_words(was.help, now.help),
                 was.default == now.default and was.default_known and now.default_known,
             )
             if alike.enough:
@@ -119,6 +117,14 @@ def _by_code(
         if was_name not in taken and now_name not in taken:
             taken |= {was_name, now_name}
             yield Rename(was_name, now_name, Confidence.LIKELY, alike.said())
+
+
+def _same_words(old: str | None, new: str | None) -> float:
+    """How alike two descriptions are; 0 where they are too little alike to count."""
+    matcher = SequenceMatcher(None, old or "", new or "")
+    if not old or not new or matcher.real_quick_ratio() < _LIKE_WORDS:
+        return 0.0
+    return matcher.ratio() if matcher.quick_ratio() >= _LIKE_WORDS else 0.0
 
 
 def _decided(facts: Facts) -> dict[str, set[str]]:

@@ -16,15 +16,17 @@ from sgl_audit.model.progress import Progress
 from sgl_audit.model.report import Audit, FamilyRow
 from sgl_audit.model.review import Change, FamilyChange, LaunchReview, Rename, Review
 from sgl_audit.review.architectures import architecture_changes, decided
+from sgl_audit.review.bench import Bench
 from sgl_audit.review.declared import declared_facts
-from sgl_audit.review.edits import Bench
 from sgl_audit.review.families import changes_of, family_changes
 from sgl_audit.review.findings import finding_changes
+from sgl_audit.review.kernels import kernel_changes
 from sgl_audit.review.kinds import ordered
+from sgl_audit.review.known_faults import advisory_changes
 from sgl_audit.review.launches import Asked, Side, answers, review_launches, verdict_of
 from sgl_audit.review.machine import environment_changes, gate_changes
 from sgl_audit.review.options import option_changes
-from sgl_audit.review.pins import advisory_changes, pin_changes
+from sgl_audit.review.pins import pin_changes
 from sgl_audit.review.renames import renames
 from sgl_audit.review.served import needed_flags, rows_with
 from sgl_audit.review.unread import believable
@@ -177,6 +179,8 @@ def _differences(
     yield from environment_changes(old.facts, new.facts)
     yield from finding_changes(old, new)
     yield from pin_changes(old.source, new.source)
+    if work.old.kernels is not None and work.new.kernels is not None:
+        yield from kernel_changes(work.old.kernels, work.new.kernels, work.capabilities)
     yield from advisory_changes(
         work.advisories, old.source, new.source, new.facts, new.families, work.capabilities
     )

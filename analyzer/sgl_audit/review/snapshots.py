@@ -20,6 +20,7 @@ from sgl_audit.review.launches import Side
 from sgl_audit.source.cache import cache_root
 from sgl_audit.source.key import content_key
 
+NOWHERE = "nowhere"
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 Snapshot = dict[str, tuple[Entry, ...]]
@@ -72,7 +73,7 @@ def _gates(facts: Facts, option: str) -> list[Entry]:
                 named = atom.kind in (AtomKind.GATE, AtomKind.PLATFORM)
                 if named and atom.capabilities is not None:
                     holds = [name for name in ALL_CAPABILITIES if name in atom.capabilities]
-                    found[" ".join(atom.text.split())[:120]] = " ".join(holds) or "nowhere"
+                    found[" ".join(atom.text.split())[:120]] = " ".join(holds) or NOWHERE
     return [Entry(Aspect.GATE, name, "", value) for name, value in sorted(found.items())]
 
 

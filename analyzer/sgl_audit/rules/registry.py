@@ -32,6 +32,12 @@ from sgl_audit.rules.sga119 import StaleDispatcher
 from sgl_audit.rules.sga120 import ExceptionForOneModel
 from sgl_audit.rules.sga121 import SiblingWithoutGate
 from sgl_audit.rules.sga122 import NameAndCapabilities
+from sgl_audit.rules.sga123 import StaleDecision
+from sgl_audit.rules.sga124 import RefusalTooEarly
+from sgl_audit.rules.sga125 import TwoReaders
+from sgl_audit.rules.sga126 import FlagAgainstRunner
+from sgl_audit.rules.sga127 import CallNamesBackend
+from sgl_audit.rules.sga128 import ChoiceHandedOn
 
 RULES: tuple[type[Rule], ...] = (
     DefaultRefused,
@@ -56,6 +62,12 @@ RULES: tuple[type[Rule], ...] = (
     ExceptionForOneModel,
     SiblingWithoutGate,
     NameAndCapabilities,
+    StaleDecision,
+    RefusalTooEarly,
+    TwoReaders,
+    FlagAgainstRunner,
+    CallNamesBackend,
+    ChoiceHandedOn,
 )
 _RANK = {severity: position for position, severity in enumerate(Severity)}
 

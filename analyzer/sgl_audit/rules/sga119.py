@@ -140,6 +140,9 @@ class StaleDispatcher(Rule):
                 option = called_like(context, f"{item.file} {item.function}", value)
                 if option != selection.option or selection.function == item.function:
                     continue
+                if not set(item.values) <= set(option.choices or ()):
+                    # It asks another setting that happens to share some names.
+                    continue
                 names = _becomes(context, selection)
                 better = {name: _admitted(context, option, item, name) for name in names}
                 found = [name for name in names if better[name]]

@@ -47,8 +47,11 @@ def ground_line(ground: Ground) -> str:
 
 
 def others_text(item: FlagAdvice) -> tuple[str, ...]:
-    """Further values of a flag, best first, each with verdict and reason."""
+    """Further values of a flag, best first, those with one reason together."""
+    groups: dict[tuple[Verdict, str], list[str]] = {}
+    for row in item.others:
+        groups.setdefault((row.verdict, row.reason), []).append(row.value)
     return tuple(
-        visible(f"{row.value}: {row.verdict.value}" + (f", {row.reason}" if row.reason else ""))
-        for row in item.others
+        visible(f"{', '.join(values)}: {verdict.value}" + (f", {reason}" if reason else ""))
+        for (verdict, reason), values in groups.items()
     )

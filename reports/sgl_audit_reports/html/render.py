@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from sgl_audit.model.evidence import Evidence
+from sgl_audit.model.evidence import Evidence, JoinedRun
 from sgl_audit.model.history import History
 from sgl_audit.model.report import Audit
 from sgl_audit.model.resolution import Resolution
@@ -21,21 +21,24 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def audit_html(audit: Audit) -> str:
-    """The audit as one HTML file that loads nothing."""
+def audit_html(audit: Audit, runs: Sequence[JoinedRun] = ()) -> str:
+    """The audit as one HTML file that loads nothing, with the runs laid beside it."""
     from sgl_audit_reports.html.audit import audit_page
 
-    return _render("audit.html.j2", page=audit_page(audit))
+    return _render("audit.html.j2", page=audit_page(audit), runs=runs)
 
 
 def resolution_html(
-    resolutions: Sequence[Resolution], source: SourceInfo, tool_version: str
+    resolutions: Sequence[Resolution],
+    source: SourceInfo,
+    tool_version: str,
+    runs: Sequence[JoinedRun] = (),
 ) -> str:
     """One launch on one capability or several, as one HTML file that loads nothing."""
     from sgl_audit_reports.html.resolution import resolution_page
 
     page = resolution_page(resolutions, source, tool_version)
-    return _render("resolution.html.j2", page=page)
+    return _render("resolution.html.j2", page=page, runs=runs)
 
 
 def review_html(review: Review) -> str:
@@ -90,13 +93,16 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
 
 
-def _render(template: str, *, page: object) -> str:
+def _render(template: str, *, page: object, runs: Sequence[JoinedRun] = ()) -> str:
+    from sgl_audit_reports.html.evidence import run_items
+
     style, script = asset("style.css"), asset("script.js")
     return (
         environment()
         .get_template(template)
         .render(
             page=page,
+            runs=run_items((item.evidence, item.foreign) for item in runs),
             policy=policy(style, script),
             # Our own files, not escaped, or they would no longer be what was hashed.
             style=Markup(style),

@@ -10,6 +10,7 @@ from sgl_audit.model.source import SourceInfo
 from sgl_audit_reports.common.names import launch_column, launch_label
 from sgl_audit_reports.common.resolutions import comparison, shown_value
 from sgl_audit_reports.common.text import value_text, visible
+from sgl_audit_reports.common.verdicts import subject
 from sgl_audit_reports.html.data import (
     RefusalItem,
     ResolutionItem,
@@ -19,6 +20,7 @@ from sgl_audit_reports.html.data import (
 )
 from sgl_audit_reports.html.parts import (
     OUTCOME_BADGE,
+    VERDICT_BADGE,
     Anchors,
     assumption_items,
     head,
@@ -57,6 +59,10 @@ def _item(resolution: Resolution, source: SourceInfo, anchors: Anchors) -> Resol
         reason=visible(resolution.reason or ""),
         refusals=_refusals(resolution, source),
         late_unknown=resolution.late is None,
+        verdicts=tuple(
+            (VERDICT_BADGE[row.verdict], subject(row), visible(row.reason))
+            for row in resolution.verdicts
+        ),
         groups=tuple(
             (title, _values(values, source, anchors, anchor)) for title, values in groups if values
         ),

@@ -95,6 +95,8 @@ def _cell_json(cell: ChoiceCell) -> JsonObject:
         "choice": plain(cell.choice),
         "capability": cell.capability,
         "state": cell.state.value,
+        "verdict": None if cell.verdict is None else cell.verdict.value,
+        "grounds": strings(cell.grounds),
         "why": cell.why,
         "places": [place_json(place) for place in cell.places],
     }

@@ -14,6 +14,7 @@ from sgl_audit_reports.json.encode import (
     plain,
     strings,
 )
+from sgl_audit_reports.json.verdicts import path_json, verdict_json
 
 
 def resolution_to_json(resolution: Resolution, *, trace: bool = True) -> JsonObject:
@@ -32,6 +33,17 @@ def resolution_to_json(resolution: Resolution, *, trace: bool = True) -> JsonObj
         "late": late_json(resolution.late),
         "assumptions": [assumption_json(item) for item in resolution.assumptions],
         "notes": strings(resolution.notes),
+        **_followed(resolution),
+    }
+
+
+def _followed(resolution: Resolution) -> JsonObject:
+    """What was found beyond the resolution, where that was asked."""
+    if not (resolution.paths or resolution.verdicts):
+        return {}
+    return {
+        "paths": [path_json(path) for path in resolution.paths],
+        "verdicts": [verdict_json(row) for row in resolution.verdicts],
     }
 
 

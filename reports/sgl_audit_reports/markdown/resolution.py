@@ -9,6 +9,7 @@ from sgl_audit.model.source import SourceInfo
 from sgl_audit_reports.common.names import launch_column, launch_label, source_heading
 from sgl_audit_reports.common.resolutions import comparison, shown_value
 from sgl_audit_reports.markdown.escape import code, escaped, place_link, table
+from sgl_audit_reports.markdown.recommendation import verdict_rows
 
 _OUTCOME = {
     Outcome.OK: "✅ accepted",
@@ -24,6 +25,7 @@ def resolution_to_markdown(resolutions: Sequence[Resolution], source: SourceInfo
         lines += _ending(resolution, source)
     if len(resolutions) == 1:
         lines += _values(resolutions[0], source)
+        lines += verdict_rows(resolutions[0].verdicts)
     else:
         lines += _comparison(resolutions)
     return "\n".join(lines).rstrip() + "\n"

@@ -2,7 +2,7 @@
 
 from sgl_audit_reports.terminal.audit import render_audit
 from sgl_audit_reports.terminal.console import make_console
-from sgl_audit_reports.terminal.evidence import render_evidence, render_list
+from sgl_audit_reports.terminal.evidence import render_evidence, render_joined, render_list
 from sgl_audit_reports.terminal.facts import render_facts_summary
 from sgl_audit_reports.terminal.families import render_families
 from sgl_audit_reports.terminal.history import render_history
@@ -21,6 +21,7 @@ __all__ = [
     "render_facts_summary",
     "render_families",
     "render_history",
+    "render_joined",
     "render_list",
     "render_matrix",
     "render_recommendations",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from sgl_audit.model.evidence import Agreement, Evidence, RunOutcome
+from sgl_audit.model.evidence import Agreement, Evidence, JoinedRun, RunOutcome
 from sgl_audit_reports.common.evidence import (
     counts,
     outcome,
@@ -54,6 +54,25 @@ def render_evidence(
                 continue
             console.print()
         _run(evidence, console, everything)
+
+
+def render_joined(runs: Sequence[JoinedRun], console: Console) -> None:
+    """Print runs laid beside another answer: those that count in full, the others as a line."""
+    heading(console, "Runs of the actual server")
+    if not runs:
+        console.print(text("none are kept", QUIET))
+    for item in runs:
+        if item.foreign:
+            console.print(
+                line(
+                    (outcome(item.evidence), _STYLE[item.evidence.outcome]),
+                    f"  {run_name(item.evidence)}",
+                    (f"  does not count: {item.foreign}", QUIET),
+                )
+            )
+        else:
+            _run(item.evidence, console, False)
+            console.print()
 
 
 def render_list(found: Sequence[Evidence], console: Console) -> None:

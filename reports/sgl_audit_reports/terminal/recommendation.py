@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from sgl_audit.model.source import SourceInfo
@@ -37,7 +38,7 @@ STYLES = {
     Verdict.NO_KERNEL: "bold red",
     Verdict.REFUSED: "bold red",
 }
-_OTHERS = 4
+_OTHERS = 6
 
 
 def render_recommendations(
@@ -64,7 +65,7 @@ def _one(item: Recommendation, console: Console) -> None:
         console.print(text("no flag was found that mends this", "yellow"))
     for flag in item.flags:
         _flag(flag, console)
-    _verdicts("with these flags" if item.flags else "verdicts", item.after, console)
+    render_verdicts("with these flags" if item.flags else "verdicts", item.after, console)
     for reason in item.remaining:
         indented(console, line(("remains ", "yellow"), reason))
     for note in item.notes:
@@ -89,7 +90,8 @@ def _flag(flag: FlagAdvice, console: Console) -> None:
         indented(console, text(f"and {len(others) - _OTHERS} more: --format json", QUIET))
 
 
-def _verdicts(title: str, rows: Sequence[ValueVerdict], console: Console) -> None:
+def render_verdicts(title: str, rows: Sequence[ValueVerdict], console: Console) -> None:
+    """A table of verdicts, and the reason of each that is not plainly good."""
     heading(console, title)
     console.print(verdict_table(rows))
     for row in rows:
@@ -100,7 +102,7 @@ def _verdicts(title: str, rows: Sequence[ValueVerdict], console: Console) -> Non
                     break
 
 
-def verdict_table(rows: Sequence[ValueVerdict]) -> object:
+def verdict_table(rows: Sequence[ValueVerdict]) -> Table:
     """Option, verdict and what it rests on."""
     body = [
         (

@@ -11,6 +11,7 @@ from rich.tree import Tree
 from sgl_audit.model.resolution import Outcome, Refusal, Resolution, ResolvedValue, Step
 from sgl_audit_reports.common.names import launch_column, launch_label
 from sgl_audit_reports.common.resolutions import ComparedValue, comparison, shown_value
+from sgl_audit_reports.common.text import clipped
 from sgl_audit_reports.terminal.console import (
     QUIET,
     heading,
@@ -20,6 +21,7 @@ from sgl_audit_reports.terminal.console import (
     text,
 )
 from sgl_audit_reports.terminal.details import render_assumptions
+from sgl_audit_reports.terminal.recommendation import render_verdicts
 
 _COLUMN = 20
 _OUTCOME_STYLE = {
@@ -58,9 +60,29 @@ def render_resolution(
         console.print(text("Refusals once loading starts: unknown", "magenta"))
     else:
         _refusals("Refused once loading starts", resolution.late, console)
+    if resolution.verdicts:
+        render_verdicts("Will it work", resolution.verdicts, console)
+        _paths(resolution, console)
     render_assumptions(resolution.assumptions, console)
     for note in resolution.notes:
         console.print(line(("note: ", QUIET), note))
+
+
+def _paths(resolution: Resolution, console: Console) -> None:
+    heading(console, "What runs")
+    for path in resolution.paths:
+        where = f"  {path.place}" if path.place is not None else ""
+        console.print(
+            line((path.site.value, "bold"), f"  {path.method or 'unknown'}", (where, QUIET))
+        )
+        for call in path.calls:
+            when = f"  when {' and '.join(call.when)}" if call.when else ""
+            arguments = dict(call.arguments)
+            chosen = f"(backend={arguments['backend']})" if "backend" in arguments else ""
+            said = line(f"{call.function}{chosen}", (f"  {call.place}{clipped(when, 90)}", QUIET))
+            indented(console, said)
+        for gap in path.gaps if not path.calls else ():
+            indented(console, line(("not followed: ", "magenta"), gap))
 
 
 def _outcome(resolution: Resolution, console: Console) -> None:

@@ -17,7 +17,7 @@ from sgl_audit.model.verdict import Ground, GroundKind, Verdict
 # else a layer calls (activations, alignment, sums) is plain CUDA for every one.
 WORK = re.compile(
     r"gemm|mm(?:_|$)|_mm|mla|attn|attention|fmha|xqa|fused_moe|block_scale|scaled|matmul|linear"
-    r"|BatchPrefill|BatchDecode|BatchMLA|flash|marlin|grouped",
+    r"|mqa|BatchPrefill|BatchDecode|BatchMLA|flash|marlin|grouped",
     re.IGNORECASE,
 )
 PLANNING = re.compile(r"\.(?:plan|begin_forward|end_forward|prepare\w*)$|quant|metadata|prepare_")

@@ -33,6 +33,9 @@ def option_of(path: LayerPath, values: Mapping[str, str]) -> str:
         return EXPERTS if EXPERTS in values else ""
     if path.site in STAGES:
         return STAGES[path.site]
+    if path.site is Site.OTHER:
+        # What such a layer calls is written into it; no option leads elsewhere.
+        return ""
     asked = [name for name in path.asked if GEMM in name and name in values]
     if asked:
         return asked[0]
@@ -63,6 +66,8 @@ def choice_of(call: KernelCall, choices: Collection[str]) -> str:
     parts = [part for word, part in SPELLINGS if word in text]
     if call.library in ("triton", "deep_gemm"):
         parts = [call.library]
+    elif call.library == "triton_kernels":
+        parts = ["triton_kernel"]
     for part in parts:
         name = f"flashinfer_{part}" if call.library == "flashinfer" else part
         if name in choices:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -17,7 +18,7 @@ from sgl_audit.audit.verdicts.effective import (
 from sgl_audit.audit.verdicts.knowledge import Knowledge
 from sgl_audit.kernels.advisories import matching
 from sgl_audit.model.kernels import AdvisoryHit, Certainty, HitState, Outcome
-from sgl_audit.model.paths import KernelCall, LayerPath
+from sgl_audit.model.paths import KernelCall, LayerPath, Site
 from sgl_audit.model.resolution import Refusal, Resolution
 from sgl_audit.model.verdict import ORDER, Ground, GroundKind, ValueVerdict, Verdict
 
@@ -35,6 +36,10 @@ PARTS = {
     "loader": "quantization",
 }
 
+# Names of what turns quantized weights into plain ones.
+EXPANDS = re.compile(r"upcast|dequant")
+# Choices that are named as the library is: what is said of them holds wherever it is called.
+LIBRARIES = ("deep_gemm",)
 Choices = Mapping[str, Collection[str]]
 
 
@@ -51,7 +56,10 @@ def judge(
     values = values_of(resolution)
     facts = launch_facts(resolution, knowledge.tree)
     judged = [
-        _path(path, resolution, values, facts, knowledge, choices) for path in resolution.paths
+        _path(path, resolution, values, facts, knowledge, choices)
+        for path in resolution.paths
+        # What beside the back end starts no kernel of weight (norms, gates) decides nothing.
+        if path.site is not Site.OTHER or any(map(decisive, path.calls))
     ]
     judged += _switches(resolution, values, facts, knowledge)
     return (*refused, *_merged(judged))
@@ -88,7 +96,9 @@ def _path(
     capability = resolution.launch.capability
     option = option_of(path, values)
     value = path.layer if path.site in STAGES else values.get(option, "")
-    among = choices.get(option) or choices.get("attention_backend", ())
+    among = choices.get(option) or (
+        choices.get("attention_backend", ()) if path.site in STAGES else ()
+    )
     real = effective(path, value, among)
     grounds: list[Ground] = []
     if path.refused:
@@ -97,9 +107,11 @@ def _path(
     grounds += [*asked.hits(value), *(asked.hits(real) if real != value else ())]
     for call in path.calls:
         grounds += _of_call(call, asked, (value, real), among)
+    grounds += [expanded(call) for call in path.prepares if EXPANDS.search(call.function)]
     unseen = not path.refused and not any(map(decisive, path.calls))
-    # Where nothing of the kernel itself was seen, what advisories say still counts.
-    if unseen and not any(g.kind is GroundKind.ADVISORY for g in grounds):
+    # Where nothing of the kernel itself was seen, what advisories say of the back end still counts.
+    said = any(ground.kind is GroundKind.ADVISORY for ground in grounds)
+    if unseen and not (said and path.method):
         grounds.append(_untold(path))
     verdict = max((g.says for g in grounds), key=ORDER.index, default=Verdict.UNKNOWN)
     return ValueVerdict(
@@ -112,6 +124,12 @@ def _path(
         real if real != value else "",
         undecided=value in UNDECIDED and option not in STAGES.values(),
     )
+
+
+def expanded(call: KernelCall) -> Ground:
+    """Weights that are no longer quantized once they are loaded."""
+    text = f"the weights are expanded while they load ({call.function}): more memory, no gain"
+    return Ground(GroundKind.OWN, Verdict.SLOW, text, call.place, "", call)
 
 
 def _once(grounds: list[Ground]) -> list[Ground]:
@@ -129,7 +147,7 @@ def _of_call(
     found = list(grounds_of(call, asked.capability, asked.knowledge))
     if not decisive(call):
         return [ground for ground in found if not ground.says.good]
-    choice = choice_of(call, among)
+    choice = choice_of(call, among or LIBRARIES)
     said = asked.hits(choice or known[0])
     if choice and choice not in known:
         found += [replace(ground, call=call) for ground in said]
@@ -172,8 +190,10 @@ class Asked:
 
     def hits(self, value: str) -> tuple[Ground, ...]:
         """What advisories say of one value."""
-        if not self.option or not value:
+        if not value:
             return ()
+        if not self.option:
+            return self._of_any(value)
         if value not in self._said:
             found = matching(
                 self.knowledge.advisories,
@@ -187,6 +207,22 @@ class Asked:
             grounds = (advisory_ground(hit) for hit in found if self.knowledge.concerns(hit))
             self._said[value] = tuple(ground for ground in grounds if ground is not None)
         return self._said[value]
+
+    def _of_any(self, value: str) -> tuple[Ground, ...]:
+        """What is said of a library by its name, whichever option names it."""
+        if value not in LIBRARIES:
+            return ()
+        named = {
+            entry.option
+            for advisory in self.knowledge.advisories
+            for entry in advisory.values
+            if entry.value == value and not entry.when
+        }
+        found: dict[Ground, None] = {}
+        for option in sorted(named):
+            other = Asked(option, self.capability, self.facts, self.knowledge)
+            found.update(dict.fromkeys(other.hits(value)))
+        return tuple(found)
 
 
 def advisory_ground(hit: AdvisoryHit) -> Ground | None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sgl_audit.kernels.advisory_match import library_names
-from sgl_audit.kernels.flashinfer.reading import Reader, aside
+from sgl_audit.kernels.flashinfer.reading import Reader, aside, read_requirements
 from sgl_audit.model.kernels import Advisory, AdvisoryHit, BinaryReport, HitState
-from sgl_audit.model.requirements import FunctionRequirements
+from sgl_audit.model.requirements import FunctionRequirements, KernelRequirements
 from sgl_audit.model.source import Diagnostic, SourceInfo, SourceTree
 
 FLASHINFER = "flashinfer-python"
@@ -50,7 +50,9 @@ class Knowledge:
         if hit.state is not HitState.MAY_APPLY or not requires or not hit.advisory.versions:
             return True
         names = library_names(hit.advisory.library)
-        return any(name in self.pins for name in names) or hit.advisory.library == "sglang"
+        # What others bring along (Triton with torch) is there without being required.
+        own = hit.advisory.library.startswith("sgl-")
+        return not own or any(name in self.pins for name in names)
 
     def function(self, name: str) -> FunctionRequirements | None:
         """What FlashInfer's source says of a function, by any name that it is exported under.
@@ -63,6 +65,13 @@ class Knowledge:
             with aside():
                 self._known[name] = self._read(name)
         return self._known[name]
+
+    def requirements(self) -> KernelRequirements | None:
+        """What FlashInfer's source requires of the device; None where it is not read."""
+        if self.flashinfer is None:
+            return None
+        with aside():
+            return read_requirements(self.flashinfer)
 
     def _read(self, name: str) -> FunctionRequirements | None:
         if self._reader is None:

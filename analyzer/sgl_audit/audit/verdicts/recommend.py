@@ -8,13 +8,14 @@ from typing import Any
 
 from sgl_audit.audit.advice import TRIED, later, names
 from sgl_audit.audit.families import first_refusal
+from sgl_audit.audit.verdicts.describing import launch_facts, values_of
+from sgl_audit.audit.verdicts.effective import STAGES
 from sgl_audit.audit.verdicts.judge import Asked, judge
 from sgl_audit.audit.verdicts.knowledge import Knowledge
 from sgl_audit.audit.verdicts.settings import Setting, settings_of
 from sgl_audit.audit.verdicts.weighing import Weight, problems, settled, weight
 from sgl_audit.evaluate.entry import Follow
 from sgl_audit.evaluate.resolver import Resolver
-from sgl_audit.model.paths import Site
 from sgl_audit.model.resolution import Launch, Outcome, Refusal, Resolution
 from sgl_audit.model.verdict import (
     FlagAdvice,
@@ -27,7 +28,6 @@ from sgl_audit.model.verdict import (
 ROUNDS = 8
 # Each is a launch to resolve; a message that names nothing of use is seldom mended by more.
 TRIES = 24
-ATTENTION = (Site.PREFILL, Site.DECODE)
 STAGED = ("prefill_attention_backend", "decode_attention_backend")
 BOTH = "attention_backend"
 
@@ -64,6 +64,7 @@ class Adviser:
     knowledge: Knowledge
     thorough: bool = True
     _enough: list[dict[str, str]] = field(default_factory=list)
+    _attention: dict[Any, Resolution] = field(default_factory=dict)
     _known: dict[Any, Tried] = field(default_factory=dict)
 
     def recommend(self, launch: Launch) -> Recommendation:
@@ -113,10 +114,16 @@ class Adviser:
         """What was enough for a launch before, where it is enough here too."""
         if self.thorough or settled(first.verdicts):
             return first, []
+        wanted = {name for row in problems(first.verdicts) for name in options_for(row)[:1]}
         for flags in self._enough:
+            if not wanted <= set(flags):
+                continue
             tried = self.tried(launch, flags, settings)
             if settled(tried.verdicts) and tried.answer.outcome is Outcome.OK:
-                return tried, self._explained(launch, first, flags, settings)
+                found = self._explained(launch, first, flags, settings)
+                fewer = {item.option: item.value for item in found}
+                again = self.tried(launch, fewer, settings)
+                return (again if settled(again.verdicts) else tried), found
         return first, []
 
     def _explained(
@@ -128,9 +135,8 @@ class Adviser:
         for name in sorted(flags, key=rank):
             rows = problems(now.verdicts)
             row = next((row for row in rows if name in options_for(row)), None)
-            row = row or next(iter(rows), None)
             if row is None:
-                break
+                continue
             setting = settings[name]
             found.append(
                 FlagAdvice(name, setting.flags[0], flags[name], reason_for(row), row.place)
@@ -149,19 +155,33 @@ class Adviser:
         launch: Launch,
         flags: dict[str, str],
         settings: dict[str, Setting],
-        follow: Follow = Follow.ATTENTION,
     ) -> Tried:
         """A launch with flags, resolved, followed and judged; each only once."""
         argv = with_flags(launch.argv, flags, settings)
-        key = (launch.capability, argv, launch.card, follow)
+        key = (launch.capability, argv, launch.card)
         if key not in self._known:
-            answer = self.resolver.resolve(replace(launch, argv=argv), follow=follow)
+            answer = self._followed(launch, argv, flags)
             choices = {name: setting.choices for name, setting in settings.items()}
             verdicts = judge(answer, self.knowledge, choices)
             if answer.outcome is Outcome.UNKNOWN:
                 verdicts = (*verdicts, not_told(answer))
             self._known[key] = Tried(flags, answer, verdicts)
         return self._known[key]
+
+    def _followed(self, launch: Launch, argv: tuple[str, ...], flags: dict[str, str]) -> Resolution:
+        """Resolve and follow; attention only where it is not what it was without the flags."""
+        asked = replace(launch, argv=argv)
+        before = self._attention.get((launch.capability, launch.argv, launch.card))
+        if before is None or BOTH in flags or any(name in flags for name in STAGED):
+            answer = self.resolver.resolve(asked, follow=Follow.ATTENTION)
+            if any(path.site in STAGES for path in answer.paths):
+                self._attention.setdefault((launch.capability, launch.argv, launch.card), answer)
+            return answer
+        answer = self.resolver.resolve(asked, follow=Follow.LAYERS)
+        if attention_of(answer) != attention_of(before):
+            return self.resolver.resolve(asked, follow=Follow.ATTENTION)
+        kept = tuple(path for path in before.paths if path.site in STAGES)
+        return replace(answer, paths=(*answer.paths, *kept)) if answer.paths else answer
 
     def _better(
         self, launch: Launch, now: Tried, problem: ValueVerdict, settings: dict[str, Setting]
@@ -170,18 +190,12 @@ class Adviser:
         best: Tried | None = None
         chosen: tuple[Setting, str] | None = None
         others: list[ValueVerdict] = []
-        # Attention stays what it is where another option is tried, and is long to follow.
-        kept = [row for row in now.verdicts if row.site in ATTENTION]
-        whole = refusal is not None or problem.site in ATTENTION
-        for proposals in self._proposals(problem, refusal, settings):
+        for proposals in self._proposals(now, problem, refusal, settings):
             for setting, value in proposals:
                 flags = {**now.flags, setting.name: value}
-                part = Follow.ATTENTION if whole else Follow.LAYERS
-                tried = self.tried(launch, flags, settings, part)
+                tried = self.tried(launch, flags, settings)
                 if not self._leads_on(tried, refusal):
                     continue
-                if not whole:
-                    tried = replace(tried, verdicts=(*tried.verdicts, *kept))
                 row = tried.row(problem.option)
                 if row is not None and row.value == value:
                     others.append(row)
@@ -191,8 +205,6 @@ class Adviser:
                     break
             if best is not None:
                 break
-        if best is not None and not whole:
-            best = self.tried(launch, best.flags, settings)
         if best is None or chosen is None:
             return None
         if refusal is None and not (best.weight < now.weight):
@@ -238,30 +250,27 @@ class Adviser:
         return after is None or later(after, refusal)
 
     def _proposals(
-        self, problem: ValueVerdict, refusal: Refusal | None, settings: dict[str, Setting]
+        self,
+        now: Tried,
+        problem: ValueVerdict,
+        refusal: Refusal | None,
+        settings: dict[str, Setting],
     ) -> Iterator[list[tuple[Setting, str]]]:
         """Settings to try, in groups: the next one only where the one before gives nothing."""
         if refusal is not None:
             yield from proposals_for(refusal, settings)
             return
         named = [settings[name] for name in options_for(problem) if name in settings]
+        facts = launch_facts(now.answer, self.knowledge.tree)
+        asked = Asked(problem.option, problem.capability, facts, self.knowledge)
         for setting in named:
             values = [value for value in setting.choices if value not in (problem.value, "auto")]
-            said = {value: self._said(problem, value) for value in values}
+            said = {value: spoken(asked, value) for value in values}
             if not self.thorough:
                 values = [value for value in values if said[value] is not False]
             # What is known to work is tried first; the order of the tree decides among equals.
             values.sort(key=lambda value: said[value] is not True)
             yield [(setting, value) for value in values]
-
-    def _said(self, problem: ValueVerdict, value: str) -> bool | None:
-        """Whether an advisory speaks for a value (True) or against it (False)."""
-        facts: dict[str, str | None] = {}
-        asked = Asked(problem.option, problem.capability, facts, self.knowledge)
-        says = {ground.says for ground in asked.hits(value)}
-        if says & {Verdict.NO_KERNEL, Verdict.WRONG}:
-            return False
-        return True if Verdict.WORKS in says else None
 
     def _needed(
         self,
@@ -272,7 +281,7 @@ class Adviser:
     ) -> Tried:
         """The same without the flags that later ones made superfluous."""
         kept = now
-        for item in found if len(found) > 1 else ():
+        for item in found if self.thorough and len(found) > 1 else ():
             fewer = {name: value for name, value in kept.flags.items() if name != item.option}
             tried = self.tried(launch, fewer, settings)
             accepted = tried.answer.outcome is Outcome.OK and first_refusal(tried.answer) is None
@@ -281,9 +290,25 @@ class Adviser:
         return kept
 
 
+def spoken(asked: Asked, value: str) -> bool | None:
+    """Whether advisories speak for a value (True) or against it (False)."""
+    says = {ground.says for ground in asked.hits(value)}
+    if says & {Verdict.NO_KERNEL, Verdict.WRONG}:
+        return False
+    return True if Verdict.WORKS in says else None
+
+
 def rank(option: str) -> int:
     """Where a flag stands in the line: what a model needs to load at all comes first."""
     return TRIED.index(option) if option in TRIED else len(TRIED)
+
+
+def attention_of(answer: Resolution) -> dict[str, str]:
+    """Everything resolved that attention may depend on."""
+    kept = ("attention", "page_size", "kv_cache", "mla", "nsa", "dsa", "speculative", "mamba")
+    return {
+        name: value for name, value in values_of(answer).items() if any(k in name for k in kept)
+    }
 
 
 def reason_for(problem: ValueVerdict) -> str:

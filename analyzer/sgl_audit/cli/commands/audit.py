@@ -13,6 +13,7 @@ from sgl_audit.cli.parsing import AssumingCommand
 from sgl_audit.errors import EXIT_CLEAN
 
 if TYPE_CHECKING:
+    from sgl_audit.cli.joining import Runs
     from sgl_audit.cli.output import Target
     from sgl_audit.model.report import Audit
 
@@ -42,6 +43,7 @@ NEVER = "never"
 @options.baseline_options
 @click.option("--show-config", is_flag=True, help="Print the settings that hold, and stop.")
 @click.option("--details", "--all", "details", is_flag=True, help="Everything, not only a screen.")
+@options.evidence_option
 @options.assume_option
 @options.transformers_option
 @options.knowledge_options
@@ -59,6 +61,7 @@ def command(
     write_baseline: Path | None,
     show_config: bool,
     details: bool,
+    evidence: Path | None,
     assumed: tuple[str, ...],
     transformers: str | None,
     flashinfer: str | None,
@@ -77,6 +80,7 @@ def command(
     """
     from sgl_audit.cli import choosing, output
     from sgl_audit.cli.auditing import accept, exit_code, make_audit, only
+    from sgl_audit.cli.joining import read_runs, with_runs
     from sgl_audit.cli.stderr import Feedback
 
     if show_config:
@@ -95,7 +99,11 @@ def command(
     if options:
         audit = only(audit, options)
     shown = Shown(source, details, color, fail_on)
-    output.write(targets, lambda target: render(audit, target, shown))
+    runs = read_runs(evidence, audit.source.distribution.version, audit.capabilities)
+    output.write(
+        targets,
+        lambda target: with_runs(render(audit, target, shown, runs), target, runs, color),
+    )
     return exit_code(audit, fail_on)
 
 
@@ -109,7 +117,7 @@ class Shown:
     fail_on: str
 
 
-def render(audit: Audit, target: Target, shown: Shown) -> str:
+def render(audit: Audit, target: Target, shown: Shown, runs: Runs | None = None) -> str:
     """The audit in the form of the target."""
     match target.form:
         case "json":
@@ -119,7 +127,7 @@ def render(audit: Audit, target: Target, shown: Shown) -> str:
         case "html":
             from sgl_audit_reports.html import audit_html
 
-            return audit_html(audit)
+            return audit_html(audit, runs or ())
         case "markdown":
             from sgl_audit_reports.markdown import audit_to_markdown
 

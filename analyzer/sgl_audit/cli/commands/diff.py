@@ -30,6 +30,11 @@ FORMS = ("terminal", "json", "html", "markdown", "sarif", "github")
     "model_config, arch.",
 )
 @click.option("--launches-only", is_flag=True, help="Only the launches: much quicker.")
+@click.option(
+    "--kernels",
+    is_flag=True,
+    help="Also compare what the pinned FlashInfer releases require; reads both.",
+)
 @options.format_option(*FORMS)
 @options.output_option
 @click.option(
@@ -53,6 +58,7 @@ def command(
     options: tuple[str, ...],
     launches: Path | None,
     launches_only: bool,
+    kernels: bool,
     form: str | None,
     outputs: tuple[str, ...],
     fail_on: str,
@@ -81,7 +87,7 @@ def command(
     targets = output.targets(form, outputs, FORMS)
     opening = choosing.Opening(offline, cache_dir, transformers)
     assume = parse_assumptions(assumed)
-    question = Question(old, new, archs, launches, not launches_only, assume, jobs)
+    question = Question(old, new, archs, launches, not launches_only, assume, jobs, kernels)
     with Feedback(bar=not no_progress) as feedback:
         review = make_review(question, opening, feedback)
     if options:

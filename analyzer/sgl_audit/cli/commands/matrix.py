@@ -28,6 +28,7 @@ FORMS = ("terminal", "json", "csv")
 @options.option_option
 @options.format_option(*FORMS)
 @options.output_option
+@options.evidence_option
 @options.assume_option
 @options.transformers_option
 @options.opening_options
@@ -39,6 +40,7 @@ def command(
     options: tuple[str, ...],
     form: str | None,
     outputs: tuple[str, ...],
+    evidence: Path | None,
     assumed: tuple[str, ...],
     transformers: str | None,
     offline: bool,
@@ -50,6 +52,7 @@ def command(
     """Show what each capability makes of each choice of each backend option of SOURCE."""
     from sgl_audit.cli import choosing, output
     from sgl_audit.cli.auditing import make_audit, only
+    from sgl_audit.cli.joining import read_runs, with_runs
     from sgl_audit.cli.stderr import Feedback
     from sgl_audit.cli.unread import completeness
     from sgl_audit.model.capability import ALL_CAPABILITIES
@@ -65,7 +68,10 @@ def command(
         empty = [name for name in options if not _has_cells(audit, name)]
         if empty:
             raise UsageError(f"{empty[0]} has no choices, so that there is nothing to tabulate")
-    output.write(targets, lambda target: render(audit, target, color))
+    runs = read_runs(evidence, audit.source.distribution.version, audit.capabilities)
+    output.write(
+        targets, lambda target: with_runs(render(audit, target, color), target, runs, color)
+    )
     return completeness(audit.facts.diagnostics)
 
 

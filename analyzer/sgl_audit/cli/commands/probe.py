@@ -75,6 +75,7 @@ PLANS = ("terminal", "json", "github", "slurm")
     metavar="N",
     help="Requests at once in the measurement.",
 )
+@click.option("--no-speed", is_flag=True, help="Measure no throughput.")
 @click.option(
     "--slow-below",
     type=click.FloatRange(min=0),
@@ -110,6 +111,7 @@ def command(
     deadlines: tuple[str, ...],
     silence: float,
     concurrency: int,
+    no_speed: bool,
     slow_below: float | None,
     form: str | None,
     outputs: tuple[str, ...],
@@ -143,7 +145,7 @@ def command(
         prompts,
         deadlines,
         silence,
-        concurrency,
+        0 if no_speed else concurrency,
         slow_below,
     )
     wanted = probing.Wanted(vary, vary_all, until, try_refused, again, plan, shard)

@@ -14,7 +14,7 @@ from sgl_audit.cli.parsing import LaunchCommand
     "resolve", cls=LaunchCommand, short_help="What one launch ends up with, value by value."
 )
 @options.source_argument
-@options.arch_option
+@options.arch_or_cpu_option
 @options.option_option
 @options.assume_option
 @click.option("--model-config", metavar="PATH", help="Model folder or config.json to read.")
@@ -32,7 +32,14 @@ from sgl_audit.cli.parsing import LaunchCommand
 @options.format_option("terminal", "json", "jsonl", "html", "markdown")
 @options.output_option
 @click.option("--all", "everything", is_flag=True, help="Also values that nothing changed.")
+@click.option(
+    "--verdicts",
+    is_flag=True,
+    help="Follow the launch to the kernels it runs, and say of each whether it works.",
+)
+@options.knowledge_options
 @click.option("--every", is_flag=True, help="Every server argument, not only of backends.")
+@options.evidence_option
 @options.transformers_option
 @options.opening_options
 @options.working_options
@@ -51,7 +58,12 @@ def command(
     form: str | None,
     outputs: tuple[str, ...],
     everything: bool,
+    verdicts: bool,
+    flashinfer: str | None,
+    advisories: Path | None,
+    binaries: tuple[Path, ...],
     every: bool,
+    evidence: Path | None,
     transformers: str | None,
     offline: bool,
     cache_dir: Path | None,
@@ -77,7 +89,7 @@ def command(
     from sgl_audit.launch import parse_assumptions
 
     assume = parse_assumptions(assumed)
-    opening = Opening(offline, cache_dir, transformers)
+    opening = Opening(offline, cache_dir, transformers, flashinfer, advisories, binaries)
     described = Described(model_config, model_arch, quantization_of)
     with Feedback(bar=not no_progress) as feedback:
         if batch is not None:
@@ -94,6 +106,8 @@ def command(
             options,
             everything,
             every,
+            verdicts,
+            evidence,
             typed=launch_file is None,
         )
         return asking.answer(question, opening, asking.Report(form, outputs, color), feedback)

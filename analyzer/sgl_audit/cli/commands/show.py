@@ -31,6 +31,7 @@ def command(
     """Show everything about NAME, an option or flag, a choice, a gate, an enum, a choice list or
     an environment variable: where it is defined, who sets, reads and refuses it under which
     condition, and what each capability makes of it."""
+    from sgl_audit.audit.own import server_facts
     from sgl_audit.cli import choosing, output
     from sgl_audit.cli.pages import find_pages
     from sgl_audit.cli.pages.subject import Subject
@@ -44,6 +45,7 @@ def command(
     with Feedback(bar=not no_progress) as feedback:
         tree, facts = read(source, archs, choosing.Opening(offline, cache_dir), jobs, feedback)
     names = choosing.names_of(choosing.chosen(archs))
+    facts = server_facts(tree, facts)
     pages = find_pages(Subject(tree, facts, names or ALL_CAPABILITIES, bool(names)), name)
     target = output.Target(output.TERMINAL, output.STDOUT)
     output.write(

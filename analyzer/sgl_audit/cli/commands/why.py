@@ -40,6 +40,7 @@ def command(
     decision of the tree (conditions, smallest first), and which model families end up with it
     with nothing set; or why none does. Exit code:
     0 where one does, 1 where none does, 3 where that is not known."""
+    from sgl_audit.audit.own import server_facts
     from sgl_audit.cli import choosing, output
     from sgl_audit.cli.pages.subject import Subject
     from sgl_audit.cli.reading import read_facts
@@ -55,7 +56,7 @@ def command(
     with Feedback(bar=not no_progress) as feedback:
         tree = choosing.open_tree(source, opening, feedback)
         pairs = choosing.chosen_or_local(archs, feedback)
-        facts = read_facts(tree, (pairs,), jobs, feedback)
+        facts = server_facts(tree, read_facts(tree, (pairs,), jobs, feedback))
         names = choosing.names_of(pairs)
         option, value = wanted(facts, text)
         found = (

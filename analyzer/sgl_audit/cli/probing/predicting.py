@@ -10,7 +10,7 @@ import psutil
 
 from sgl_audit import api
 from sgl_audit.cli.stderr import Feedback
-from sgl_audit.errors import SglAuditError
+from sgl_audit.errors import IncompleteError, SglAuditError
 from sgl_audit.launch import ModelFiles, find_model, load_config
 from sgl_audit.model.evidence import (
     Device,
@@ -41,6 +41,7 @@ class Predictor:
     environment: tuple[tuple[str, str], ...] = ()
     _resolver: Resolver | None = None
     _tree: SourceTree | None = None
+    _libraries: tuple[SourceTree, ...] = ()
     _options: dict[str, EvaluatedOption] = field(default_factory=dict)
     failed: str = ""
 
@@ -101,6 +102,20 @@ class Predictor:
                 found[name] = ".".join(version.split(".")[: 2 if name == "cuda" else 3])
         return tuple((found | _of_device(self.device)).items())
 
+    def tree(self) -> SourceTree:
+        """The installed tree.
+
+        Raises:
+            IncompleteError: it cannot be read.
+        """
+        if not self._open() or self._tree is None:
+            raise IncompleteError(f"SGLang's source is not read: {self.failed}")
+        return self._tree
+
+    def libraries(self) -> tuple[SourceTree, ...]:
+        """What is read beside it."""
+        return self._libraries if self._open() else ()
+
     def _open(self) -> bool:
         if self._resolver is not None:
             return True
@@ -113,13 +128,13 @@ class Predictor:
         try:
             self._tree = api.open_source(folder, offline=True, notify=self.feedback.notify)
             beside = folder if "transformers" in self.interpreter.packages else "none"
-            libraries, _ = api.open_libraries(
+            self._libraries, _ = api.open_libraries(
                 self._tree, transformers=beside, offline=True, notify=self.feedback.notify
             )
         except SglAuditError as error:
             self.failed = str(error)
             return False
-        self._resolver = Resolver(self._tree, libraries)
+        self._resolver = Resolver(self._tree, self._libraries)
         return True
 
 

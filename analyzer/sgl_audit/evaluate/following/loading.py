@@ -6,16 +6,23 @@ are filled by modules of which no name is ever used.
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
+from sgl_audit.evaluate.imports import Imports
 from sgl_audit.evaluate.late_trial import Trial
 from sgl_audit.evaluate.values import Raised, Undecidable
 
 PACKAGE = "srt.layers."
+# How many modules there were when none was left to load; a launch takes back what it loaded.
+_DONE: WeakKeyDictionary[Imports, int] = WeakKeyDictionary()
 
 
 def load_due(trial: Trial) -> None:
     """Load the modules of layers that loaded modules import at their top level."""
     imports = trial.machine.imports
     prefix = f"{trial.entry.root}.{PACKAGE}"
+    if _DONE.get(imports) == len(imports.modules):
+        return
     refused: set[str] = set()
     queue = [module for module in imports.modules.values() if module.state == "loaded"]
     seen = {module.name for module in queue}
@@ -31,3 +38,4 @@ def load_due(trial: Trial) -> None:
                 queue.append(imports.load(name))
             except (Raised, Undecidable):
                 refused.add(name)
+    _DONE[imports] = len(imports.modules)

@@ -36,6 +36,9 @@ PATTERN = 4
 # Where a model has experts and none of those layers does, so many are made to find them.
 LONGEST = 24
 COUNTS = ("num_experts", "n_routed_experts", "num_local_experts", "moe_num_experts")
+ATTENTION = "srt.layers.attention."
+# Layers that call no kernel by themselves.
+PASSIVE = ("RadixAttention", "RadixLinearAttention")
 TOWERS = ("vision_config", "audio_config")
 UNSET = "it is not set in this model's own code"
 
@@ -45,6 +48,7 @@ class Layers:
     """The layers of a model that hold weights.
 
     Attributes:
+        other: those of attention itself that are no `RadixAttention`: indexers, mixers.
         linear: in the order they were made.
         expected: whether the configuration speaks of experts.
         refused: what the initialiser of such a layer raised.
@@ -52,6 +56,7 @@ class Layers:
 
     experts: list[Instance] = field(default_factory=list)
     linear: list[Instance] = field(default_factory=list)
+    other: list[Instance] = field(default_factory=list)
     expected: bool = False
     refused: list[tuple[Site, str, Raised]] = field(default_factory=list)
     gap: str | None = None
@@ -127,6 +132,7 @@ def noted(
 ) -> Iterator[None]:
     """Note layers while they are made; what looks at pictures and sounds is left out."""
     machine: Any = trial.machine
+    inside = f"{trial.entry.root}.{ATTENTION}"
 
     def instantiate(cls: Class, args: Any, kwargs: dict[str, Value]) -> Value:
         if any(item is tower for item in (*args, *kwargs.values()) for tower in towers):
@@ -144,6 +150,8 @@ def noted(
                 found.experts.append(item)
             elif any(base in cls.mro for base in bases):
                 found.linear.append(item)
+            elif cls.module.startswith(inside) and cls.name not in PASSIVE:
+                found.other.append(item)
         return item
 
     machine.instantiate = instantiate

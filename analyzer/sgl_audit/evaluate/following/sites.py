@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from sgl_audit.evaluate.entry import Follow, Reached
 from sgl_audit.evaluate.following.attention import follow_attention
 from sgl_audit.evaluate.following.follower import Follower
@@ -54,7 +56,37 @@ def follow_layers(trial: Trial, model_config: Value, quantization: Value) -> tup
         for site, found in groups
         for layer, method in found
     ]
+    others = {layer.cls.name: layer for layer in layers.other if layer.cls.find("forward")}
+    paths += [follow_other(trial, layer) for layer in others.values() if is_module(layer)]
     return (*refused_layers(trial, layers), *paths, *unmade(layers))
+
+
+def is_module(layer: Instance) -> bool:
+    """Whether a layer is a module of torch with a `forward` of its own."""
+    own = layer.cls.find("forward")
+    return isinstance(own, Function) and any(cls.module == "torch.nn" for cls in layer.cls.mro)
+
+
+def follow_other(trial: Trial, layer: Instance) -> LayerPath:
+    """Run a layer of attention that has kernels of its own."""
+    machine = trial.machine
+    attempts = Attempts(trial, refusing=False)
+    follower = Follower(machine, trial.entry.root)
+    with follower.installed():
+        for name in ("forward_cuda", "forward"):
+            method = machine.lookup(layer, name)
+            if isinstance(method, Bound):
+                attempts.run(partial(machine.call, method, inputs(method), {}), follower)
+                break
+    return LayerPath(
+        Site.OTHER,
+        layer.cls.name,
+        str(layer.cls.name),
+        None,
+        asked=tuple(follower.asked),
+        calls=follower.calls,
+        gaps=(*attempts.gaps, *follower.noted),
+    )
 
 
 def refused_layers(trial: Trial, layers: Layers) -> tuple[LayerPath, ...]:
@@ -126,6 +158,7 @@ def follow_layer(trial: Trial, site: Site, layer: Instance, method: Instance) ->
         runner=runner_of(trial, method),
         asked=tuple(dict.fromkeys((*preparing.asked, *follower.asked))),
         calls=follower.calls,
+        prepares=preparing.calls,
         refused=attempts.refused,
         refused_place=attempts.place,
         gaps=(*attempts.gaps, *follower.noted),

@@ -192,8 +192,8 @@ class Files:
         real = self.real(text)
         if real is not None and self.is_file(text):
             if real.stat().st_size > MAX_BYTES:
-                raise self.standins.machine.error(
-                    "OSError", f"{text} is larger than {MAX_BYTES} bytes"
+                raise Undecidable(
+                    f"{text} has more than the {MAX_BYTES // 1_000_000} MB that sgl-audit reads"
                 )
             return real.read_bytes()
         try:

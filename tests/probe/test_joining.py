@@ -1,0 +1,125 @@
+"""Runs beside other answers: which count, and how they look in each report."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sgl_audit.cli import entry
+from sgl_audit.model.evidence import (
+    Agreement,
+    Compared,
+    Device,
+    Evidence,
+    FailureClass,
+    Ground,
+    RunEnvironment,
+    RunLaunch,
+    RunOutcome,
+)
+from sgl_audit.probe.joining import foreign, join
+from sgl_audit.probe.store import Store
+
+from .conftest import FIXTURES, MODEL
+
+TREE = str(FIXTURES / "dataclass_2026")
+RUN = Evidence(
+    id="20261129T000000000-aaaaaaaa",
+    key="k" * 16,
+    created="2026-11-29T00:00:00Z",
+    updated="2026-11-29T00:00:00Z",
+    tool_version="0.1.0",
+    environment=RunEnvironment("/py", "3.11", "Linux", Device("cuda", "sm120", "RTX"), "0.5.90"),
+    launch=RunLaunch(("--model-path", MODEL, "--tp", "2")),
+    outcome=RunOutcome.FAILED,
+    failure=FailureClass.NAN,
+    summary="NaN in 2 of 9 prompts",
+    grounds=(Ground("answer", "<b>4 of 4 logprobs are no number</b>"),),
+    compared=(
+        Compared("attention_backend", "flashinfer", "flashinfer", Agreement.CONFIRMED),
+        Compared("moe_runner_backend", "triton", "cutlass", Agreement.CONTRADICTED, "it says so"),
+    ),
+)
+OLDER = replace(
+    RUN,
+    id="20261128T000000000-bbbbbbbb",
+    environment=replace(RUN.environment, sglang="0.5.80"),
+)
+
+
+@pytest.mark.parametrize(
+    ("version", "capabilities", "argv", "said"),
+    [
+        ("0.5.90", ("sm120", "sm90"), None, ""),
+        ("0.5.91", ("sm120",), None, "it ran sglang 0.5.90, and this is 0.5.91"),
+        (None, ("sm120",), None, "it ran sglang 0.5.90, and this is unknown"),
+        ("0.5.90", ("sm90",), None, "it ran on sm120, and this is about sm90"),
+        ("0.5.90", ("sm120",), ("--tp", "2", "--model-path", MODEL, "--port", "1"), ""),
+        ("0.5.90", ("sm120",), ("--model-path", MODEL), "it was another launch"),
+    ],
+)
+def test_which_runs_count(
+    version: str | None, capabilities: tuple[str, ...], argv: tuple[str, ...] | None, said: str
+) -> None:
+    assert foreign(RUN, version, capabilities, argv) == said
+
+
+def test_a_run_of_unknown_version_never_counts() -> None:
+    unknown = replace(RUN, environment=replace(RUN.environment, sglang=None))
+    assert foreign(unknown, None, ("sm120",), None)
+
+
+def test_runs_that_count_come_first() -> None:
+    found = join((OLDER, RUN), "0.5.90", ("sm120",))
+    assert [item.evidence.id for item in found] == [RUN.id, OLDER.id]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    store = Store(tmp_path / "kept")
+    store.write(RUN)
+    store.write(OLDER)
+    return store.folder
+
+
+def test_a_resolution_with_its_runs_in_every_form(
+    folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    page, text, data = (tmp_path / name for name in ("a.html", "a.md", "a.json"))
+    words = ["resolve", TREE, "--arch", "sm120", "--transformers", "none", "--evidence",
+             str(folder), "-o", "-", "-o", str(page), "-o", str(text), "-o", str(data), "--",
+             "--model-path", MODEL, "--tp", "2"]  # fmt: skip
+    assert entry.run(words) in (0, 3)
+    shown = capfd.readouterr().out
+    for report in (shown, page.read_text("utf-8"), text.read_text("utf-8")):
+        assert "Runs of the actual server" in report
+        assert "contradicted" in report
+        assert "0.5.80" in report
+    assert "<b>" not in page.read_text("utf-8")
+    runs = json.loads(data.read_text("utf-8"))["evidence"]
+    assert [(run["id"], run["counts"]) for run in runs] == [(RUN.id, True), (OLDER.id, False)]
+    assert runs[0]["compared"][1]["verdict"] == "contradicted"
+
+
+def test_an_audit_and_a_matrix_with_runs(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    common = [TREE, "--arch", "sm120", "--transformers", "none", "--evidence", str(folder)]
+    for command in ("audit", "matrix"):
+        entry.run([command, *common, "--format", "json"])
+        runs = json.loads(capfd.readouterr().out)["evidence"]
+        assert [run["counts"] for run in runs] == [True, False]
+        entry.run([command, *common])
+        assert "does not count: it ran sglang 0.5.80" in " ".join(capfd.readouterr().out.split())
+
+
+def test_without_evidence_reports_say_nothing_of_runs(capfd: pytest.CaptureFixture[str]) -> None:
+    entry.run(["matrix", TREE, "--arch", "sm120", "--transformers", "none", "--format", "json"])
+    assert "evidence" not in json.loads(capfd.readouterr().out)
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    words = ["matrix", TREE, "--arch", "sm120", "--evidence", str(tmp_path / "none")]
+    assert entry.run(words) == 2
+    assert "is no folder" in capfd.readouterr().err
