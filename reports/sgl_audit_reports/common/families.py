@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -153,11 +154,20 @@ def _group_names(
 
 def _loose_subjects(audit: Audit, capability: str, attributed: set[str]) -> Iterable[str]:
     # An error that no family row claims must not vanish from the answer.
+    names = {name for row in audit.families for name in (row.family, group_of(row))}
     for finding in audit.findings:
         if finding.severity is not Severity.ERROR or finding.fingerprint in attributed:
             continue
         if touches_default(audit, finding, capability):
-            yield visible(finding.when or finding.option or finding.title)
+            # A condition of the source is no name that a reader knows; the finding has it.
+            when = finding.when if finding.when in names or not _is_code(finding.when) else None
+            yield visible(when or finding.option or finding.title)
+
+
+def _is_code(text: str | None) -> bool:
+    return (
+        bool(text) and re.search(r"[\[\]()=<>.]|\b(?:not|and|or|in|is)\b", text or "") is not None
+    )
 
 
 def _advice_blocks(advice: Iterable[Advice], groups: dict[str, str]) -> tuple[AdviceBlock, ...]:
