@@ -90,7 +90,8 @@ def check_assumption(name: str, value: str, where: str) -> str:
         raise UsageError(f"{where}: {shown(name)} is nothing that sgl-audit assumes{near}")
     if not _fits(kind, value):
         raise UsageError(
-            f"{where}: {shown(name)} cannot be {shown(value) or 'empty'}; write a {_SAID.get(kind, kind)} such as "
+            f"{where}: {shown(name)} cannot be {shown(value) or 'empty'}; "
+            f"write a {_SAID.get(kind, kind)} such as "
             f"{name}={_EXAMPLES.get(name, _ANY_VERSION)}."
         )
     return value

@@ -10,6 +10,7 @@ from sgl_audit.audit.families import Family, model_folders
 from sgl_audit.audit.verdicts.knowledge import Knowledge
 from sgl_audit.audit.verdicts.recommend import Adviser
 from sgl_audit.evaluate.resolver import Resolver
+from sgl_audit.memory import tidied
 from sgl_audit.model.progress import Progress
 from sgl_audit.model.report import Advice
 from sgl_audit.model.resolution import Launch, Resolution
@@ -115,7 +116,7 @@ def judged_together(resolver: Resolver, knowledge: Knowledge, task: Task) -> lis
     """The families of one task."""
     adviser = Adviser(resolver, knowledge, thorough=False)
     found = []
-    for family, folder in task.members:
+    for family, folder in tidied(task.members):
         launch = Launch(
             id=f"{family.name} on {task.capability}",
             capability=task.capability,
