@@ -1,10 +1,11 @@
-"""The Python API: open a source, read its facts, resolve launches, audit it."""
+"""The Python API: open a source, read its facts, resolve launches, audit it, compare two."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sgl_audit.errors import SglAuditError
 from sgl_audit.model.capability import ALL_CAPABILITIES
@@ -12,7 +13,13 @@ from sgl_audit.model.facts import Facts
 from sgl_audit.model.progress import Progress
 from sgl_audit.model.report import Audit
 from sgl_audit.model.resolution import Launch, Resolution
+from sgl_audit.model.review import Review
 from sgl_audit.model.source import Diagnostic, SourceTree
+
+if TYPE_CHECKING:
+    from sgl_audit.audit.verdicts.knowledge import Knowledge
+    from sgl_audit.model.verdict import Recommendation
+    from sgl_audit.review.launches import Asked, Side
 
 Notify = Callable[[str], None]
 
@@ -51,13 +58,21 @@ def open_libraries(
 
     Without it model configurations are what config.json says and nothing more; the diagnostic
     says so.
+
+    Args:
+        transformers: SOURCE of the transformers to read instead, or "none".
+
+    Raises:
+        SglAuditError: the one asked for cannot be opened; only the pinned one may be missing.
     """
     from sgl_audit.source import open_source as open_tree
 
     pin = tree.info.distribution.pin("transformers")
-    spec = transformers or (f"transformers=={pin}" if pin else None)
-    if spec is None or spec == "none":
+    spec = (f"transformers=={pin}" if pin else None) if transformers is None else transformers
+    if spec is None:
         return (), (Diagnostic("transformers is not read: the distribution pins no version"),)
+    if spec == "none":
+        return (), (Diagnostic("transformers is not read, as asked"),)
     try:
         library = open_tree(
             spec,
@@ -68,6 +83,8 @@ def open_libraries(
             notify=notify,
         )
     except SglAuditError as error:
+        if transformers is not None:
+            raise type(error)(f"--transformers: {error}") from error
         return (), (
             Diagnostic(f"transformers is not read, defaults of its classes are missing: {error}"),
         )
@@ -126,6 +143,61 @@ def facts(
     return read_facts(tree, capabilities=capabilities, jobs=jobs, progress=progress)
 
 
+def open_knowledge(
+    tree: SourceTree,
+    *,
+    flashinfer: str | None = None,
+    advisories: Path | None = None,
+    binaries: Iterable[Path] = (),
+    assume: tuple[tuple[str, str], ...] = (),
+    offline: bool = False,
+    cache_dir: Path | None = None,
+    notify: Notify = _stderr,
+) -> Knowledge:
+    """What verdicts rest on besides the tree: FlashInfer's source, advisories, binaries.
+
+    Args:
+        flashinfer: a SOURCE of FlashInfer, or "none"; by default the release that the tree pins.
+
+    Raises:
+        UsageError: `advisories` is no folder, or a binary cannot be read.
+    """
+    from sgl_audit.audit.verdicts.opening import open_knowledge as opened
+
+    return opened(
+        tree,
+        flashinfer=flashinfer,
+        advisories=advisories,
+        binaries=tuple(binaries),
+        assume=assume,
+        offline=offline,
+        cache_dir=cache_dir,
+        notify=notify,
+    )
+
+
+def recommend(
+    tree: SourceTree,
+    launches: Iterable[Launch],
+    knowledge: Knowledge,
+    *,
+    libraries: Iterable[SourceTree] = (),
+    progress: Progress | None = None,
+) -> list[Recommendation]:
+    """The flags to add to each launch so that it works; each proposal is resolved first."""
+    from sgl_audit.audit.verdicts.recommend import Adviser
+    from sgl_audit.evaluate.resolver import Resolver
+
+    adviser = Adviser(Resolver(tree, libraries), knowledge)
+    asked = tuple(launches)
+    found = []
+    for launch in asked:
+        found.append(adviser.recommend(launch))
+        if progress is not None:
+            progress(len(found), len(asked))
+    return found
+
+
 def audit(
     tree: SourceTree,
     *,
@@ -134,14 +206,52 @@ def audit(
     assume: tuple[tuple[str, str], ...] = (),
     jobs: int = 1,
     progress: Progress | None = None,
+    knowledge: Knowledge | None = None,
 ) -> Audit:
-    """The whole audit: facts, behaviours, families, findings."""
+    """The whole audit: facts, behaviours, families, findings.
+
+    Args:
+        knowledge: from `open_knowledge`; without it verdicts rest on advisories and the tree only.
+    """
     from sgl_audit.audit.run import run_audit
 
     return run_audit(
         tree,
         capabilities=capabilities,
         libraries=tuple(libraries),
+        assume=assume,
+        jobs=jobs,
+        progress=progress,
+        knowledge=knowledge,
+    )
+
+
+def review(
+    old: Side,
+    new: Side,
+    *,
+    capabilities: tuple[str, ...],
+    launches: Sequence[Asked] = (),
+    trees: bool = True,
+    assume: tuple[tuple[str, str], ...] = (),
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Review:
+    """What changes from one tree to another, in order of harm.
+
+    Args:
+        old: `review.launches.Side`: a tree with the libraries read beside it.
+        launches: somebody's own, resolved under both.
+        trees: False to compare the launches only.
+    """
+    from sgl_audit.review.run import run_review
+
+    return run_review(
+        old,
+        new,
+        capabilities=capabilities,
+        launches=launches,
+        trees=trees,
         assume=assume,
         jobs=jobs,
         progress=progress,

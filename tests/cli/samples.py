@@ -63,6 +63,7 @@ def audit(
     *,
     findings: tuple[Finding, ...] = (),
     diagnostics: tuple[Diagnostic, ...] = (),
+    outcome: str = "ok",
 ) -> Audit:
     """An audit with one row of each kind for each option."""
     info = (tree or api.open_source(None, notify=lambda text: None)).info
@@ -79,7 +80,7 @@ def audit(
         cells=tuple(
             ChoiceCell(name, "auto", capability, ChoiceState.DEFAULT) for name, capability in pairs
         ),
-        families=(FamilyRow("Tiny BF16", "Tiny", "BF16", "sm120", "ok"),),
+        families=(FamilyRow("Tiny BF16", "Tiny", "BF16", "sm120", outcome),),
         findings=findings,
         advice=(),
         assumptions=(),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sgl_audit import api
+from sgl_audit.audit.verdicts.opening import bare_knowledge
 from sgl_audit.cli import machine
 from sgl_audit.model.report import Severity
 from sgl_audit.model.source import Diagnostic, SourceTree
@@ -34,10 +36,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             given["capabilities"],
             findings=seen.get("findings", FINDINGS),
             diagnostics=seen.get("diagnostics", ()),
+            outcome=seen.get("outcome", "ok"),
         )
 
     monkeypatch.setattr(api, "audit", audit)
     monkeypatch.setattr(api, "open_libraries", lambda tree, **given: ((), ()))
+    monkeypatch.setattr(api, "open_knowledge", lambda tree, **given: bare_knowledge(tree))
     return seen
 
 
@@ -90,6 +94,19 @@ def test_exit_code_follows_the_threshold(run: Run, threshold: str, code: int) ->
     assert run(TREE, "--fail-on", threshold).code == code
 
 
+def test_a_refused_family_counts_as_the_first_screen_counts_it(
+    run: Run, asked: dict[str, Any]
+) -> None:
+    asked["findings"], asked["outcome"] = (), "refused"
+    done = run(TREE, "--arch", "sm120")
+    assert "NOT SAFE BY DEFAULT" in done.out
+    assert done.code == 1
+    assert run(TREE, "--arch", "sm120", "--option", "moe_runner_backend").code == 1
+    assert run(TREE, "--arch", "sm120", "--fail-on", "never").code == 0
+    asked["outcome"] = "unknown"
+    assert run(TREE, "--arch", "sm120").code == 0
+
+
 def test_a_tree_read_in_part_is_incomplete(run: Run, asked: dict[str, Any]) -> None:
     asked["diagnostics"] = (Diagnostic("not valid Python", samples.PLACE),)
     assert run(TREE).code == 3
@@ -107,8 +124,48 @@ def test_every_form(run: Run) -> None:
     assert "\x1b[" in run(TREE, "--color", "always").out
 
 
+def test_forms_for_ci(run: Run) -> None:
+    assert json.loads(run(TREE, "--format", "sarif").out)["version"] == "2.1.0"
+    assert "::warning file=" in run(TREE, "--format", "github").out
+    assert run(TREE, "--format", "junit").out.startswith("<?xml")
+    assert run(TREE, "--format", "csv").out.startswith("option,choice,")
+    assert run("matrix", TREE, "--format", "csv").out.startswith("option,choice,")
+
+
+def test_junit_fails_what_the_exit_code_fails(run: Run) -> None:
+    assert 'failures="0"' in run(TREE, "--format", "junit").out
+    done = run(TREE, "--format", "junit", "--fail-on", "warning", "--arch", "sm120")
+    assert done.code == 1
+    assert '<testsuite name="sm120" tests="3" failures="1"' in done.out
+
+
+def test_format_speaks_of_stdout_where_files_are_written_too(run: Run, tmp_path: Path) -> None:
+    log, tests = tmp_path / "a.sarif.json", tmp_path / "a.xml"
+    done = run(TREE, "--format", "github", "-o", "-", "-o", log, "-o", tests)
+    assert done.out.startswith("::warning file=")
+    assert json.loads(log.read_text("utf-8"))["version"] == "2.1.0"
+    assert tests.read_text("utf-8").startswith("<?xml")
+
+
+def test_paths_are_those_of_the_repository_around(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = tmp_path / "repository"
+    shutil.copytree(TREE, repository / "third_party" / "python")
+    (repository / ".git").mkdir()
+    monkeypatch.chdir(repository)
+    done = run("third_party/python", "--format", "github")
+    assert "file=third_party/python/sglang/srt/server_args.py," in done.out
+    monkeypatch.chdir(repository / "third_party")
+    assert "file=third_party/python/sglang/" in run("python", "--format", "github").out
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    assert "file=sglang/srt/server_args.py," in run(TREE, "--format", "github").out
+
+
 def test_files_are_written_in_the_form_of_their_names(run: Run, tmp_path: Path) -> None:
-    page, data, text = (tmp_path / name for name in ("a.html", "deep/a.json", "a.txt"))
+    page, data, text = (tmp_path / name for name in ("a.html", "a.json", "a.txt"))
     done = run(TREE, "-o", page, "-o", data, "-o", text, "-o", "-")
     assert done.code == 0
     assert page.read_text("utf-8").startswith("<!doctype html>")
@@ -130,7 +187,7 @@ def test_a_file_that_cannot_be_written_is_one_sentence(run: Run, tmp_path: Path)
     (tmp_path / "file").write_text("")
     done = run(TREE, "-o", tmp_path / "file" / "report.json")
     assert done.code == 2
-    assert done.err.startswith("sgl-audit: Cannot write the report to ")
+    assert "is a file, not a folder" in done.err
     assert done.err.count("\n") == 1
 
 

@@ -90,16 +90,46 @@ def test_rules_and_explain(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_cache_clear_keeps_what_is_not_ours(run: Run, tmp_path: Path) -> None:
-    root = tmp_path / "cache"
-    ours = root / "wheels" / "sglang" / "0.5.9" / "a.whl"
-    ours.parent.mkdir(parents=True)
-    ours.write_bytes(bytes(2_000_000))
-    (root / "mine.txt").write_text("keep")
-    (root / "facts").symlink_to(tmp_path)
-    assert "2.0 MB  wheels/sglang/0.5.9" in run("cache", "info").out
-    assert "2.0 MB removed" in run("cache", "clear").out
-    assert sorted(path.name for path in root.iterdir()) == ["facts", "mine.txt"]
+    root, outside = tmp_path / "cache", tmp_path / "outside"
+    wheel = "sglang/0.5.9/sglang-0.5.9-py3-none-any.whl"
+    result = f"results/kind/{'0f' * 32}.json"
+    ours = [f"wheels/{wheel}", "wheels/sglang/.fetch-abc_1234/part.whl", result]
+    others = [
+        "mine.txt",
+        "wheels/mine/f.txt",
+        "wheels/top.txt",
+        "wheels/sglang/0.5.9/notes.md",
+        "wheels/sglang/0.5.9/other-1-py3-none-any.whl",
+        "results/z",
+    ]
+    for name in (*ours, *others):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(bytes(1_000_000))
+    (outside / wheel).parent.mkdir(parents=True)
+    (outside / wheel).write_text("keep")
+    (root / "facts").symlink_to(outside)
+    said = run("cache", "info").out
+    assert "1.0 MB  wheels/sglang/0.5.9" in said
+    assert ": 3.0 MB" in said
+    assert "3.0 MB removed" in run("cache", "clear").out
+    left = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+    assert left == set(others)
+    assert not (root / "results/kind").exists()
+    assert (outside / wheel).read_text() == "keep"
     assert run("cache", "info", "--cache-dir", tmp_path / "none").out.endswith(": 0.0 MB\n")
+
+
+def test_cache_info_does_not_leave_the_folder(run: Run, tmp_path: Path) -> None:
+    outside = tmp_path / "outside" / "sglang/0.5.9"
+    outside.mkdir(parents=True)
+    (outside / "sglang-0.5.9-py3-none-any.whl").write_bytes(bytes(1_000_000))
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache/wheels").symlink_to(tmp_path / "outside")
+    for action in ("info", "clear"):
+        done = run("cache", action)
+        assert done.code == 0
+        assert "0.0 MB" in done.out
+    assert any(outside.iterdir())
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -124,6 +124,42 @@ def test_a_model_that_is_only_named(run: Run) -> None:
     answer = resolved(run(*words, "--", "--model-path", "somebody/something"))
     assert answer["outcome"] != "rejected"
     assert "nothing is known of model somebody/something" in answer["notes"][0]
+    assert answer["reason"].startswith(
+        "the model's configuration is not at hand: give --model-config, or --model-arch"
+    )
+    kinds = {
+        case["when"] for value in answer["options"].values() for case in value.get("cases", ())
+    }
+    assert any("NVFP4" in kind for kind in kinds)
+    said = run(*words[:-2], "--", "--model-path", "somebody/something").out
+    assert "model configuration of" not in said
+
+
+def test_a_model_path_that_should_be_here(run: Run, tmp_path: Path) -> None:
+    words = ("resolve", TREE, "--arch", "sm120", *PLAIN)
+    gone = str(tmp_path / "gone")
+    done = run(*words, "--", "--model-path", gone)
+    assert done.code == 2
+    assert f"model path {gone} does not exist" in done.err
+    assert run(*words, "--model-arch", "LlamaForCausalLM", "--", "--model-path", gone).code != 2
+    # A file of launches was written for another machine.
+    script = tmp_path / "serve.sh"
+    script.write_text(f"python -m sglang.launch_server --model-path {gone}\n")
+    assert run(*words, "--launch-file", script).code == 3
+
+
+def test_a_config_file_stands_for_its_folder(run: Run) -> None:
+    words = ("resolve", TREE, "--arch", "sm90", *PLAIN, "--format", "json", "--", "--model-path")
+    whole, file = resolved(run(*words, DENSE)), resolved(run(*words, f"{DENSE}/config.json"))
+    assert whole["outcome"] == file["outcome"] == "ok"
+    assert whole["runtime"] == file["runtime"]
+    assert any("what a server takes" in note for note in file["notes"])
+
+
+def test_an_unset_variable_as_model(run: Run) -> None:
+    words = ("resolve", TREE, "--arch", "sm90", *PLAIN, "--format", "json", "--")
+    answer = resolved(run(*words, "--model-path", "$MODEL"))
+    assert "holds a variable that is not set" in answer["notes"][0]
 
 
 def test_a_described_model(run: Run, tmp_path: Path) -> None:
@@ -196,12 +232,14 @@ def test_one_wrong_model_does_not_end_a_batch(run: Run, tmp_path: Path) -> None:
         {"id": str(n), "arch": "sm120", "argv": ["--model-path", path]}
         for n, path in enumerate((str(FIXTURES), DENSE, "some/where"))
     ]
-    target = tmp_path / "out" / "answers.jsonl"
+    target = tmp_path / "answers.jsonl"
     done = run("resolve", TREE, *PLAIN, "--batch", batch(tmp_path, *rows), "-o", target)
     assert done.code == 0
     outcomes = [json.loads(line)["outcome"] for line in target.read_text().splitlines()]
     assert outcomes[1] == "ok"
     assert outcomes[2] != "rejected"
+    reason = json.loads(target.read_text().splitlines()[2])["reason"]
+    assert reason is None or "give --model-config" in reason
 
 
 def test_a_batch_takes_assumptions_for_all(run: Run, tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ import pytest
 from sgl_audit.model.capability import BY_NAME
 from sgl_audit.model.report import ChainLink, ChoiceCell, ChoiceState
 from sgl_audit.model.source import Place
-from sgl_audit_reports.html import audit_html, resolution_html
+from sgl_audit_reports.html import audit_html, history_html, resolution_html, review_html
 from sgl_audit_reports.html.highlight import code_lines
 
-from . import sample
+from . import sample, sample_review
 
 VOID = {"meta", "input", "br"}
 ALLOWED = {
@@ -75,6 +75,9 @@ PAGES = {
         sample.SOURCE,
         "0.1.0",
     ),
+    "review": review_html(sample_review.review()),
+    "same": review_html(sample_review.same()),
+    "history": history_html(sample_review.history()),
 }  # fmt: skip
 PARSED = {name: Page(text) for name, text in PAGES.items()}
 every_page = pytest.mark.parametrize("name", PAGES)

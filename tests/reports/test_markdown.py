@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from syrupy.assertion import SnapshotAssertion
 
+from sgl_audit.model.report import ChainLink
+from sgl_audit.model.source import Place
 from sgl_audit_reports.markdown import audit_to_markdown, resolution_to_markdown
 from sgl_audit_reports.markdown.escape import code, escaped, fenced, in_html, table
 
@@ -71,4 +74,44 @@ def test_a_table_cell_keeps_its_pipe() -> None:
 def test_a_long_audit_is_cut_between_findings() -> None:
     text = audit_to_markdown(sample.audit(), findings=2)
     assert "3 more are left out here." in text
+    assert text.count("<details>") == text.count("</details>")
+
+
+def graphs(text: str) -> list[str]:
+    """The Mermaid graphs of a report."""
+    return re.findall(r"```mermaid\n(.*?)```", text, re.DOTALL)
+
+
+def test_a_chain_is_drawn() -> None:
+    (graph, *_) = graphs(audit_to_markdown(sample.audit(hostile=False)))
+    assert graph.splitlines()[0] == "flowchart TD"
+    assert 'n0(["attention_backend on sm120"])' in graph
+    assert "srt/server_args.py#58;1290" in graph
+    assert graph.count("-->") == 2
+
+
+def test_no_graph_can_be_broken_by_the_source() -> None:
+    nasty = replace(
+        sample.GDN,
+        option='x"]; click n0 "javascript:alert(1)"',
+        chain=tuple(
+            ChainLink(f"{text} when {text}", Place(f"a/{text}", 1)) for text in sample.HOSTILE
+        ),
+    )
+    text = audit_to_markdown(replace(sample.audit(), findings=(nasty,)))
+    (graph,) = graphs(text)
+    for line in graph.splitlines()[1:]:
+        shape = r'n\d(\(\[|\{\{|\[)"[^"`<>]*(<br/>)?[^"`<>]*"(\]\)|\}\}|\])'
+        assert re.fullmatch(rf"  ({shape}|n\d -->\|\"[^\"`<>|]*\"\| n\d)", line), line
+
+
+def test_a_report_fits_into_a_comment() -> None:
+    many = tuple(
+        replace(sample.GDN, fingerprint=f"{number:016x}", message="long " * 200)
+        for number in range(300)
+    )
+    whole = replace(sample.audit("sm90", "sm120"), findings=many)
+    text = audit_to_markdown(whole)
+    assert len(text) <= 60_000
+    assert "more are left out here." in text
     assert text.count("<details>") == text.count("</details>")

@@ -68,7 +68,7 @@ class Search:
             refusal = first_refusal(answer)
             if refusal is None:
                 break
-            mended = self._mend(replace(start, argv=(*start.argv, *found)), refusal)
+            mended = self.mend(replace(start, argv=(*start.argv, *found)), refusal)
             if mended is None:
                 return Advice(capability, family.name, (), (reason_of(refusal),), safe=False)
             reasons.append(f"{' '.join(mended.flags)}: without it {reason_of(refusal)}")
@@ -76,7 +76,7 @@ class Search:
         safe = None if accepted(answer) else False
         return Advice(capability, family.name, found if safe is None else (), tuple(reasons), safe)
 
-    def _mend(self, launch: Launch, refusal: Refusal) -> Mended | None:
+    def mend(self, launch: Launch, refusal: Refusal) -> Mended | None:
         """The first setting that is accepted, else the first that leads to a later refusal."""
         known = self.helped.setdefault(str(refusal.place), [])
         further: Mended | None = None

@@ -9,6 +9,7 @@ from sgl_audit.audit.deciding import ground
 from sgl_audit.audit.ground import Ground, Setting
 from sgl_audit.audit.notes import TreeNotes
 from sgl_audit.audit.readers import Reader, scalar_default, silent_readers
+from sgl_audit.audit.rewriting import mentions
 from sgl_audit.audit.wording import condition_text, value_text
 from sgl_audit.model.facts import DecisionKind, Facts, JsonValue, Option, Scalar
 from sgl_audit.model.guard import ALWAYS, NEVER, AtomKind, Guard, any_of, atoms
@@ -120,7 +121,11 @@ def behaviour(
     default = scalar_default(option)
     rows = [row for row in families if row.capability == capability]
     cases = [*family_cases(option, rows), *written_cases(option, found)]
-    met = [way for way in found if way.start == default and (way.setting.early or _runs(way))]
+    met = [
+        way
+        for way in found
+        if way.start == default and (way.setting.early or _runs(way, option.name))
+    ]
     settled = reduced(any_of(*(way.guard for way in met))) == ALWAYS
     if not settled:
         cases.append(Case(OTHERWISE if cases else "always", option.default))
@@ -138,11 +143,16 @@ def behaviour(
     )
 
 
-def _runs(way: Way) -> bool:
-    """Whether a decision stands where older trees still resolve arguments when a server starts."""
+def _runs(way: Way, option: str) -> bool:
+    """Whether a decision stands where older trees still resolve arguments when a server starts.
+
+    Such a one asks what the option is. A part of the server that only some launches start, like a
+    worker for drafts, sets options for itself without asking.
+    """
     decision = way.setting.decision
     layer = "/layers/" in decision.place.file or "/models/" in decision.place.file
-    return decision.kind is DecisionKind.ASSIGNMENT and not layer
+    asks = mentions(way.setting.guard, option)
+    return decision.kind is DecisionKind.ASSIGNMENT and asks and not layer
 
 
 def _hashable(case: Case) -> bool:

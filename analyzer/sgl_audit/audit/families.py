@@ -206,7 +206,7 @@ def family_row(family: Family, resolution: Resolution) -> FamilyRow:
     outcome = "refused" if refusal is not None else "ok"
     why = refusal_text(refusal) if refusal is not None else ""
     if refusal is None and (resolution.outcome is Outcome.UNKNOWN or resolution.late is None):
-        outcome = "unknown" if resolution.outcome is Outcome.UNKNOWN else "ok"
+        outcome = "unknown"
         why = resolution.reason or "; ".join(resolution.notes)
     return FamilyRow(
         family=family.name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sgl_audit.audit.facts import read_facts
 from sgl_audit.audit.families import (
     Family,
     first_refusal,
@@ -23,6 +24,8 @@ from sgl_audit.model.resolution import (
 )
 from sgl_audit.model.source import SourceTree
 
+# Families that a condition lists before it only counts them.
+MOST_NAMED = 6
 NO_FACTS = Facts((), (), (), (), (), (), (), ())
 
 
@@ -43,6 +46,9 @@ def resolve_without_model(
     if known.outcome is Outcome.REJECTED:
         return known
     families = served_families(tree, NO_FACTS)
+    if not families:
+        # A tree whose models are listed in no way that needs no facts.
+        families = served_families(tree, read_facts(tree, capabilities=(launch.capability,)))
     answers: list[tuple[Family, Resolution]] = []
     with model_folders(families) as folders:
         for family, folder in folders.items():
@@ -75,7 +81,7 @@ def joined(
         options=options,
         runtime=tuple(cases_of(name, answers, "runtime") for name in runtime),
         possible=(*known.possible, *refusals_of(answers)),
-        reason="the model is not at hand: give --model-config, or --model-arch and "
+        reason="the model's configuration is not at hand: give --model-config, or --model-arch and "
         "--quantization-of",
         assumptions=known.assumptions,
         notes=("cases are models of the named kind with their class's own defaults",),
@@ -92,11 +98,29 @@ def cases_of(name: str, answers: list[tuple[Family, Resolution]], part: str) -> 
             key = repr(found.value)
             groups.setdefault(key, []).append(family.group)
             values[key] = found.value
+    # What few families have is what a reader looks for; the rest need no list.
+    ordered = sorted(groups.items(), key=lambda item: len(item[1]))
+    most = len(ordered) - 1
     cases = tuple(
-        Case("model is " + " or ".join(members), values[key])  # type: ignore[arg-type]
-        for key, members in groups.items()
+        Case(_condition(members, len(answers), index == most), values[key])  # type: ignore[arg-type]
+        for index, (key, members) in enumerate(ordered)
     )
-    return ResolvedValue(name, False, None, cases, "depends on the model, which is not at hand")
+    return ResolvedValue(name, False, None, cases, _reason(groups, len(answers)))
+
+
+def _condition(members: list[str], tried: int, rest: bool) -> str:
+    if len(members) == tried:
+        return f"model is any of the {tried} families that were tried"
+    if rest and len(members) > MOST_NAMED:
+        return f"model is one of {len(members)} others of the {tried} families that were tried"
+    return "model is " + " or ".join(members)
+
+
+def _reason(groups: dict[str, list[str]], tried: int) -> str:
+    told = sum(len(members) for members in groups.values())
+    if len(groups) == 1 and told == tried:
+        return "the model is not at hand; the same in every family that was tried"
+    return "depends on the model, which is not at hand"
 
 
 def refusals_of(answers: list[tuple[Family, Resolution]]) -> tuple[Refusal, ...]:

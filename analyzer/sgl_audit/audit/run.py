@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sgl_audit.audit.advice import advise_all
 from sgl_audit.audit.behaviours import option_behaviours
 from sgl_audit.audit.cells import choice_cells
 from sgl_audit.audit.deciding import ground
@@ -12,23 +11,27 @@ from sgl_audit.audit.facts import TreeFacts, read_tree
 from sgl_audit.audit.families import (
     Family,
     family_row,
-    first_refusal,
     resolve_families,
     served_families,
 )
 from sgl_audit.audit.notes import read_notes
-from sgl_audit.evaluate.resolver import Resolver
+from sgl_audit.audit.own import server_facts
+from sgl_audit.audit.verdicts.cells import judged_cells
+from sgl_audit.audit.verdicts.families import judge_families
+from sgl_audit.audit.verdicts.knowledge import Knowledge
+from sgl_audit.audit.verdicts.opening import bare_knowledge
 from sgl_audit.memory import uncollected
 from sgl_audit.model.capability import ALL_CAPABILITIES
+from sgl_audit.model.kernels import Advisory
 from sgl_audit.model.progress import Progress
 from sgl_audit.model.report import (
-    Advice,
     Audit,
     FamilyRow,
     Finding,
     OptionBehaviour,
     Severity,
 )
+from sgl_audit.model.requirements import KernelRequirements
 from sgl_audit.model.resolution import Assumption, Resolution
 from sgl_audit.model.source import SourceTree
 from sgl_audit.rules import RuleContext, check_rules
@@ -37,6 +40,8 @@ from sgl_audit.version import __version__
 
 # Launches an audit resolves at most: with many capabilities each gets fewer families.
 LAUNCH_BUDGET = 64
+# Capabilities of one audit whose launches are followed into the layers and judged.
+JUDGED = 2
 
 
 def run_audit(
@@ -47,10 +52,15 @@ def run_audit(
     assume: tuple[tuple[str, str], ...] = (),
     jobs: int = 1,
     progress: Progress | None = None,
+    knowledge: Knowledge | None = None,
 ) -> Audit:
-    """Audit a tree on some capabilities."""
+    """Audit a tree on some capabilities.
+
+    Args:
+        knowledge: what verdicts rest on besides the tree; without it only the advisories.
+    """
     with uncollected():
-        return _audit(tree, capabilities, libraries, assume, jobs, progress)
+        return _audit(tree, capabilities, libraries, assume, jobs, progress, knowledge)
 
 
 def _audit(
@@ -60,20 +70,43 @@ def _audit(
     assume: tuple[tuple[str, str], ...],
     jobs: int,
     progress: Progress | None,
+    knowledge: Knowledge | None,
 ) -> Audit:
     # Rules need what holds elsewhere as evidence of what was meant here.
     read = read_tree(tree, capabilities=ALL_CAPABILITIES, jobs=jobs, progress=progress)
     families = chosen_families(tree, read, len(capabilities))
-    resolved = resolve_families(
-        tree, families, capabilities, libraries=libraries, assume=assume, jobs=jobs
-    )
-    rows = tuple(family_row(family, answer) for family, answer in resolved)
-    base = ground(read.facts, read_notes(tree, read.facts))
-    behaviours = option_behaviours(read.facts, capabilities, rows, base=base)
-    cells = choice_cells(read.facts, capabilities, behaviours, rows, base=base)
-    checked = check_rules(rule_context(tree, read, capabilities, behaviours, rows))
+    known = knowledge or bare_knowledge(tree)
+    if len(capabilities) <= JUDGED:
+        judged = judge_families(
+            tree,
+            families,
+            capabilities,
+            known,
+            libraries=libraries,
+            assume=assume,
+            progress=progress,
+        )
+        resolved = [(item.family, item.resolution) for item in judged]
+        advice = tuple(item.advice for item in judged)
+        rows = tuple(
+            replace(family_row(item.family, item.resolution), verdicts=item.verdicts)
+            for item in judged
+        )
+    else:
+        resolved = resolve_families(
+            tree, families, capabilities, libraries=libraries, assume=assume, jobs=jobs
+        )
+        advice = ()
+        rows = tuple(family_row(family, answer) for family, answer in resolved)
+    facts = server_facts(tree, read.facts)
+    base = ground(facts, read_notes(tree, facts))
+    behaviours = option_behaviours(facts, capabilities, rows, base=base)
+    cells = choice_cells(facts, capabilities, behaviours, rows, base=base)
+    if len(capabilities) <= JUDGED:
+        cells = judged_cells(cells, rows, known)
+    context = rule_context(tree, read, capabilities, behaviours, rows, known.advisories)
+    checked = check_rules(context)
     findings = checked.findings
-    advice = advice_for(tree, read, resolved, libraries, len(capabilities))
     return Audit(
         source=tree.info,
         tool_version=__version__,
@@ -86,7 +119,7 @@ def _audit(
         advice=advice,
         assumptions=assumptions_of(resolved),
         coverage=read.coverage,
-        diagnostics=(*read.facts.diagnostics, *checked.diagnostics),
+        diagnostics=(*read.facts.diagnostics, *checked.diagnostics, *known.diagnostics),
     )
 
 
@@ -111,6 +144,8 @@ def rule_context(
     capabilities: tuple[str, ...],
     behaviours: tuple[OptionBehaviour, ...],
     rows: tuple[FamilyRow, ...],
+    advisories: tuple[Advisory, ...] = (),
+    kernels: KernelRequirements | None = None,
 ) -> RuleContext:
     """What rules see."""
     return RuleContext(
@@ -120,6 +155,8 @@ def rule_context(
         capabilities=capabilities,
         behaviours=behaviours,
         families=rows,
+        advisories=advisories,
+        kernels=kernels,
         excerpt=lambda place: excerpt(tree, place),
     )
 
@@ -135,20 +172,6 @@ def with_findings(
         hits = found is not None and row.capability in found.capabilities
         marked.append(replace(row, findings=(found.fingerprint,)) if found and hits else row)
     return tuple(marked)
-
-
-def advice_for(
-    tree: SourceTree,
-    read: TreeFacts,
-    resolved: list[tuple[Family, Resolution]],
-    libraries: tuple[SourceTree, ...],
-    capabilities: int,
-) -> tuple[Advice, ...]:
-    """Advice for refused families; looked for where one or two capabilities are asked."""
-    refused = [pair for pair in resolved if first_refusal(pair[1]) is not None]
-    if capabilities > 2 or not refused:
-        return ()
-    return advise_all(Resolver(tree, libraries), read.facts, refused)
 
 
 def assumptions_of(resolved: list[tuple[Family, Resolution]]) -> tuple[Assumption, ...]:

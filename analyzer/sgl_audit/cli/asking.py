@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sgl_audit.cli import output
-from sgl_audit.cli.choosing import Opening, Pair, chosen_or_local, known_name, open_beside
+from sgl_audit.cli.choosing import (
+    Opening,
+    Pair,
+    chosen_or_local,
+    known_name,
+    open_beside,
+    open_known,
+)
 from sgl_audit.cli.choosing import open_tree as open_sglang
 from sgl_audit.cli.flags import explain_unknown_flags
 from sgl_audit.cli.joining import Runs, read_runs, with_runs
@@ -21,7 +28,7 @@ from sgl_audit.cli.launching import (
     read_line,
     server_arguments,
 )
-from sgl_audit.cli.models import Described, find
+from sgl_audit.cli.models import Described, check_path, find
 from sgl_audit.cli.resolving import exit_code, finished, resolve_each, resolve_file
 from sgl_audit.cli.stderr import Feedback
 from sgl_audit.errors import EXIT_CLEAN, UsageError
@@ -57,7 +64,9 @@ class Question:
     Attributes:
         everything: also show values that nothing changed.
         every: ask for every server argument.
+        verdicts: follow the launch into the layers and judge what it runs.
         evidence: folder of runs to lay beside the answer.
+        typed: whether the launch was typed here, not read from a file made for another machine.
     """
 
     source: str | None
@@ -68,7 +77,9 @@ class Question:
     options: tuple[str, ...]
     everything: bool
     every: bool
+    verdicts: bool = False
     evidence: Path | None = None
+    typed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +97,8 @@ def answer(question: Question, opening: Opening, report: Report, feedback: Feedb
     """Resolve, write, and give the exit code."""
     targets = output.targets(report.form, report.outputs, FORMS)
     with tempfile.TemporaryDirectory(prefix="sgl-audit-") as folder:
+        if question.typed and not question.described:
+            check_path(server_arguments(question.line))
         model = find(server_arguments(question.line), question.described, Path(folder))
         pairs = archs_of(question.archs, question.line)
         pairs = pairs or chosen_or_local((), feedback)
@@ -93,7 +106,10 @@ def answer(question: Question, opening: Opening, report: Report, feedback: Feedb
         libraries, missing = open_beside(tree, opening, feedback)
         asked = launches(question.line, model, question.described, pairs, question.assume)
         every = question.every or bool(question.options)
-        found = resolve_each(tree, libraries, asked, every, feedback)
+        known = None
+        if question.verdicts and model.known:
+            known = open_known(tree, opening, question.assume, feedback)
+        found = resolve_each(tree, libraries, asked, every, feedback, known)
     names = _names(question.options, found)
     notes = (*notes_of(question.line, model), *(item.message for item in missing))
     shown = [finished(item, model, notes, names) for item in found]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
+from pathlib import Path
 
 from sgl_audit import api
+from sgl_audit.audit.run import JUDGED
 from sgl_audit.cli.choosing import (
     ArchValues,
     Opening,
@@ -13,12 +16,17 @@ from sgl_audit.cli.choosing import (
     known_name,
     names_of,
     open_beside,
+    open_known,
     open_tree,
 )
+from sgl_audit.cli.configured import current
 from sgl_audit.cli.stderr import Feedback
-from sgl_audit.errors import EXIT_CLEAN, EXIT_FINDINGS, EXIT_INCOMPLETE
+from sgl_audit.cli.unread import completeness, tell_unread
+from sgl_audit.errors import EXIT_FINDINGS
 from sgl_audit.launch.assume import parse_assumptions
-from sgl_audit.model.report import Audit, Severity
+from sgl_audit.model.report import Audit, FamilyRow, Severity
+from sgl_audit.model.triage import Handling
+from sgl_audit.settings import baseline_text, read_baseline, triaged
 
 _WORST_FIRST = tuple(Severity)
 
@@ -30,12 +38,17 @@ def make_audit(
     assumed: Sequence[str],
     jobs: int,
     feedback: Feedback,
+    baseline: Path | None = None,
 ) -> Audit:
-    """Open the source and what is read beside it, and audit it."""
+    """Open the source and what is read beside it, audit it, and apply the team's settings."""
+    accepted = read_baseline(baseline) if baseline is not None else None
     assume = parse_assumptions(assumed)
     tree = open_tree(source, opening, feedback)
     capabilities = names_of(chosen_or_local(archs, feedback))
     libraries, missing = open_beside(tree, opening, feedback)
+    # FlashInfer's source is large: it is fetched only where something is judged by it.
+    beside = opening if len(capabilities) <= JUDGED else replace(opening, flashinfer="none")
+    known = open_known(tree, beside, assume, feedback)
     audit = api.audit(
         tree,
         capabilities=capabilities,
@@ -43,8 +56,14 @@ def make_audit(
         assume=assume,
         jobs=jobs,
         progress=feedback.progress("auditing"),
+        knowledge=known,
     )
-    return replace(audit, diagnostics=(*audit.diagnostics, *missing))
+    tell_unread(audit.facts.diagnostics, feedback)
+    audit = replace(audit, diagnostics=(*audit.diagnostics, *missing))
+    audit = triaged(audit, current(), accepted, date.today())
+    for notice in audit.triage.notices:
+        feedback.notify(notice.message)
+    return audit
 
 
 def only(audit: Audit, options: Sequence[str]) -> Audit:
@@ -64,12 +83,48 @@ def only(audit: Audit, options: Sequence[str]) -> Audit:
     )
 
 
+def accept(audit: Audit, path: Path, feedback: Feedback) -> None:
+    """Write the baseline that makes the findings known that nothing else deals with.
+
+    Those that an older baseline knows stay known.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    from sgl_audit_reports.output import write_report
+
+    known = {item.finding for item in audit.triage.handled if item.handling is Handling.KNOWN}
+    counting = set(audit.triage.counting(audit.findings))
+    kept = [item for item in audit.findings if item in known or item in counting]
+    write_report(baseline_text(kept, audit.tool_version), str(path))
+    feedback.notify(f"wrote {path}: {len(kept)} known from now on")
+
+
 def exit_code(audit: Audit, fail_on: str) -> int:
-    """1 where a finding is at least as bad as `fail_on`, 3 where part of the tree was not read."""
+    """1 where a finding is at least as bad as `fail_on`, or a family is not safe by default without
+    one; 3 where part of the tree was not read."""
     if fail_on in tuple(Severity):
         bad = _WORST_FIRST[: _WORST_FIRST.index(Severity(fail_on)) + 1]
-        if any(finding.severity in bad for finding in audit.findings):
+        if any(item.severity in bad for item in audit.triage.counting(audit.findings)):
             return EXIT_FINDINGS
-    # One with a place is about a file; values that stayed open are in the coverage instead.
-    unread = any(item.place is not None for item in audit.facts.diagnostics)
-    return EXIT_INCOMPLETE if unread else EXIT_CLEAN
+        # A baseline asks for what is new; families have no place in it.
+        if not audit.triage.compared and unsafe_families(audit):
+            return EXIT_FINDINGS
+    return completeness(audit.facts.diagnostics)
+
+
+def unsafe_families(audit: Audit) -> tuple[FamilyRow, ...]:
+    """Families that the first screen calls not safe, and that no error finding speaks of.
+
+    Those with one count through it: what deals with the finding deals with the family.
+    """
+    from sgl_audit_reports.common.families import Standing, error_fingerprints, standing_of
+
+    errors = error_fingerprints(audit)
+    return tuple(
+        row
+        for row in audit.families
+        if not errors & set(row.findings)
+        and standing_of(row, [a for a in audit.advice if a.capability == row.capability], errors)
+        is Standing.NOT_SAFE
+    )

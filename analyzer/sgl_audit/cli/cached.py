@@ -2,51 +2,100 @@
 
 from __future__ import annotations
 
-import shutil
+import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
-from sgl_audit.errors import UsageError
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-# Only folders that sgl-audit makes: --cache-dir may name one that holds other things too.
-_OURS = ("wheels", "facts", "results")
+from sgl_audit.errors import UsageError
+from sgl_audit.source.cache import STAGING, WHEELS
+
+_RESULTS = ("facts", "results")
+# Results are named by the hash of what they were made from.
+_RESULT = re.compile(r"[0-9a-f]{32,128}\.[a-z]{2,8}")
+_STAGED = re.compile(re.escape(STAGING) + r"[a-z0-9_]{8}")
 
 
 def describe(root: Path) -> list[str]:
-    """The folder, its size, and one line for each release in it."""
-    lines = [f"{root}: {_size(root) / 1e6:.1f} MB"]
-    lines += [f"  {_size(part) / 1e6:8.1f} MB  {part.relative_to(root)}" for part in _parts(root)]
-    return lines
+    """The folder, the size of what is ours in it, and one line for each release."""
+    sizes: dict[str, int] = {}
+    for path in _ours(root):
+        part = "/".join(path.relative_to(root).parts[:-1][: 3 if path.suffix == ".whl" else 1])
+        sizes[part] = sizes.get(part, 0) + path.lstat().st_size
+    lines = [f"{root}: {sum(sizes.values()) / 1e6:.1f} MB"]
+    return lines + [f"  {size / 1e6:8.1f} MB  {part}" for part, size in sorted(sizes.items())]
 
 
 def clear(root: Path) -> int:
-    """Remove our own folders in it; gives the bytes removed.
+    """Remove what we put there, by its name, and folders that are empty then.
+
+    --cache-dir may name a folder that holds other things too, under the same names as ours; and
+    links lead out of it.
+
+    Returns:
+        The bytes removed.
 
     Raises:
         UsageError: something cannot be removed.
     """
     removed = 0
-    for name in _OURS:
-        folder = root / name
-        if folder.is_symlink() or not folder.is_dir():
-            continue
-        size = _size(folder)
+    # Ours are listed first: removing while listing would hide some.
+    for path in list(_ours(root)):
+        size = path.lstat().st_size
         try:
-            shutil.rmtree(folder)
+            path.unlink()
+            _remove_empty(path.parent, root)
         except OSError as error:
             raise UsageError(
-                f"{folder} cannot be removed ({error.strerror}); check that it is yours"
+                f"{path} cannot be removed ({error.strerror}); check that it is yours"
             ) from error
         removed += size
     return removed
 
 
-def _parts(root: Path) -> list[Path]:
-    releases = sorted((root / "wheels").glob("*/*")) if (root / "wheels").is_dir() else []
-    others = [root / name for name in _OURS[1:] if (root / name).is_dir()]
-    return [*releases, *others]
+def _remove_empty(folder: Path, root: Path) -> None:
+    while folder != root and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
 
 
-def _size(folder: Path) -> int:
-    if not folder.is_dir():
-        return 0
-    return sum(p.lstat().st_size for p in folder.rglob("*") if p.is_file() or p.is_symlink())
+def _ours(root: Path) -> Iterator[Path]:
+    """Every file in it that bears the name of one that we write where we write it."""
+    for name in _folders(root / WHEELS):
+        for release in _folders(name):
+            if _STAGED.fullmatch(release.name):
+                yield from (path for path in _files(release) if path.suffix in {".whl", ".tmp"})
+            else:
+                yield from (p for p in _files(release) if _is_wheel(p, name.name, release.name))
+    for kind in _RESULTS:
+        for folder in (root / kind, *_folders(root / kind)):
+            yield from (path for path in _files(folder) if _RESULT.fullmatch(path.name))
+
+
+def _is_wheel(path: Path, name: str, version: str) -> bool:
+    try:
+        own_name, own_version, _, _ = parse_wheel_filename(path.name)
+    except InvalidWheelFilename:
+        return False
+    return own_name == name and str(own_version) == version
+
+
+def _folders(folder: Path) -> list[Path]:
+    return [Path(entry) for entry in _entries(folder) if entry.is_dir(follow_symlinks=False)]
+
+
+def _files(folder: Path) -> list[Path]:
+    return [Path(entry) for entry in _entries(folder) if entry.is_file(follow_symlinks=False)]
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    if folder.is_symlink():
+        return []
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        # Not there, no folder, or not ours to read: nothing of ours either way.
+        return []

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sgl_audit import api
+from sgl_audit.cli.configured import configured_source
 from sgl_audit.errors import UsageError
 from sgl_audit.model.capability import ALL_CAPABILITIES
 
 if TYPE_CHECKING:
+    from sgl_audit.audit.verdicts.knowledge import Knowledge
     from sgl_audit.cli.stderr import Feedback
     from sgl_audit.model.source import Diagnostic, SourceTree
 
@@ -27,6 +29,9 @@ class Opening:
     offline: bool = False
     cache_dir: Path | None = None
     transformers: str | None = None
+    flashinfer: str | None = None
+    advisories: Path | None = None
+    binaries: tuple[Path, ...] = ()
 
 
 def chosen(archs: ArchValues) -> tuple[Pair, ...]:
@@ -74,6 +79,25 @@ def open_beside(
     )
 
 
+def open_known(
+    tree: SourceTree,
+    opening: Opening,
+    assume: tuple[tuple[str, str], ...],
+    feedback: Feedback,
+) -> Knowledge:
+    """What verdicts rest on besides the tree."""
+    return api.open_knowledge(
+        tree,
+        flashinfer=opening.flashinfer,
+        advisories=opening.advisories,
+        binaries=opening.binaries,
+        assume=assume,
+        offline=opening.offline,
+        cache_dir=opening.cache_dir,
+        notify=feedback.notify,
+    )
+
+
 def known_name(name: str, names: Iterable[str], what: str) -> str:
     """A name as it is known, `-` and `_` alike.
 
@@ -104,11 +128,13 @@ def suggestion(name: str, known: Iterable[str], count: int = 3) -> str:
 def source_and(words: Sequence[str], what: str) -> tuple[str | None, str]:
     """`[SOURCE] NAME` taken apart: click would give the only word to SOURCE.
 
+    Without SOURCE it is the one of the settings.
+
     Raises:
         UsageError: there are more than two words.
     """
     if len(words) == 1:
-        return None, words[0]
+        return configured_source(), words[0]
     if len(words) == 2:
         return words[0], words[1]
     raise UsageError(f"give [SOURCE] {what}; {len(words)} words are too many")

@@ -11,7 +11,8 @@ import click
 
 from sgl_audit.cli.root import root
 from sgl_audit.cli.stderr import say
-from sgl_audit.errors import EXIT_CLEAN, EXIT_INCOMPLETE, SglAuditError
+from sgl_audit.cli.streams import is_full, open_missing, unwritable
+from sgl_audit.errors import EXIT_CLEAN, EXIT_INCOMPLETE, EXIT_USAGE, SglAuditError
 
 INTERRUPTED = 130
 DEBUG_VARIABLE = "SGL_AUDIT_DEBUG"
@@ -26,6 +27,13 @@ def main(arguments: Sequence[str] | None = None, program: str = "sgl-audit") -> 
 def run(arguments: Sequence[str] | None = None, program: str = "sgl-audit") -> int:
     """Run the command line; gives the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    open_missing()
+    code = _run(given, program)
+    reason = unwritable(sys.stdout)
+    return code if reason is None else _undelivered(reason)
+
+
+def _run(given: list[str], program: str) -> int:
     try:
         result = root.main(given, program, standalone_mode=False, auto_envvar_prefix=PREFIX)
     except SglAuditError as error:
@@ -37,8 +45,17 @@ def run(arguments: Sequence[str] | None = None, program: str = "sgl-audit") -> i
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except Exception as error:
-        return _internal(error)
+        return _internal(error) if not is_full(error) else _undelivered(str(error.strerror))
     return result if isinstance(result, int) else EXIT_CLEAN
+
+
+def _undelivered(reason: str) -> int:
+    """Say that the report is lost; nothing of it is left to be complained of at exit."""
+    from sgl_audit_reports.output import silence_stdout
+
+    say(f"the output cannot be written: {reason}; -o FILE writes a report to a file.")
+    silence_stdout()
+    return EXIT_USAGE
 
 
 def _sentence(error: SglAuditError) -> str:

@@ -39,7 +39,7 @@ def read_runs(
 
 
 def with_runs(text: str, target: Target, runs: Runs | None, color: str) -> str:
-    """A rendered report with its runs. HTML is rendered with them and stays as it is."""
+    """A rendered report with its runs. Forms with no place for them stay as they are."""
     if runs is None or target.form == "html":
         return text
     match target.form:
@@ -51,6 +51,8 @@ def with_runs(text: str, target: Target, runs: Runs | None, color: str) -> str:
             from sgl_audit_reports.markdown.evidence import runs_to_markdown
 
             return f"{text.rstrip()}\n\n{runs_to_markdown(runs)}"
+        case "sarif" | "github" | "junit" | "csv":
+            return text
     from sgl_audit.cli.output import on_terminal
     from sgl_audit_reports.terminal import render_joined
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -140,13 +141,41 @@ def _named(argv: tuple[str, ...]) -> Model:
         return Model(argv)
     files = find_model(name, revision=_value_of(argv, ("--revision",)))
     if files is None:
-        note = (
-            f"nothing is known of model {name}, which is not on this machine; give --model-config "
-            "PATH, or --model-arch NAME with --quantization-of"
+        return Model(argv, known=False, notes=(_unknown_note(name),))
+    config = None if Path(name).is_dir() else str(files.root)
+    return Model(argv, config, notes=(*_file_note(name, files), *_cache_note(files)))
+
+
+def check_path(argv: Sequence[str]) -> None:
+    """Refuse a model folder that should be here.
+
+    Raises:
+        UsageError: the launch names its model by an absolute path at which nothing lies.
+    """
+    name = model_of(argv)
+    if name is not None and Path(name).is_absolute() and not os.path.lexists(name):
+        raise UsageError(
+            f"model path {name} does not exist; correct it, or give --model-config PATH of the "
+            "model's config.json, or --model-arch NAME with --quantization-of"
         )
-        return Model(argv, known=False, notes=(note,))
-    config = None if files.source == "folder" else str(files.root)
-    return Model(argv, config, notes=_cache_note(files))
+
+
+def _unknown_note(name: str) -> str:
+    if "$" in name:
+        return (
+            f"the model path {name} holds a variable that is not set; give --assume "
+            "env.NAME=VALUE, or --model-config PATH"
+        )
+    return (
+        f"nothing is known of model {name}, which is not on this machine; give --model-config "
+        "PATH, or --model-arch NAME with --quantization-of"
+    )
+
+
+def _file_note(name: str, files: ModelFiles) -> tuple[str, ...]:
+    if not Path(name).is_file():
+        return ()
+    return (f"{name} stands for the folder {files.root}, which is what a server takes",)
 
 
 def _as_folder(files: ModelFiles, folder: Path) -> Path:

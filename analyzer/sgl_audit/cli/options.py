@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from sgl_audit.cli import configured
 from sgl_audit.errors import UsageError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -59,13 +60,9 @@ class ArchType(_ParamType):
 
 def default_jobs() -> int:
     """One worker for each CPU that this process may use."""
-    import os
+    from sgl_audit.workers import usable_cpus
 
-    try:
-        usable = len(os.sched_getaffinity(0))
-    except AttributeError:
-        usable = os.cpu_count() or 1
-    return max(1, min(usable, MOST_JOBS))
+    return max(1, min(usable_cpus(), MOST_JOBS))
 
 
 def source_argument(command: Command) -> Command:
@@ -107,8 +104,21 @@ def option_option(command: Command) -> Command:
     )(command)
 
 
+def config_option(command: Command) -> Command:
+    """`--config`, whose values are the defaults of the other parameters."""
+    return click.option(
+        "--config",
+        metavar="FILE",
+        is_eager=True,
+        expose_value=False,
+        envvar="SGL_AUDIT_CONFIG",
+        callback=configured.load,
+        help="Settings to read, or none. [default: the nearest sgl-audit.toml or pyproject.toml]",
+    )(command)
+
+
 def opening_options(command: Command) -> Command:
-    """How sources are opened."""
+    """How sources are opened, and the settings that say so."""
     offline = click.option(
         "--offline", is_flag=True, envvar="SGL_AUDIT_OFFLINE", help="Fetch nothing."
     )
@@ -118,7 +128,26 @@ def opening_options(command: Command) -> Command:
         envvar="SGL_AUDIT_CACHE_DIR",
         help="Folder for what is fetched.",
     )
-    return offline(cache(command))
+    return offline(cache(config_option(command)))
+
+
+def baseline_options(command: Command) -> Command:
+    """`--baseline` and `--write-baseline`."""
+    file = click.Path(dir_okay=False, path_type=Path)
+    read = click.option(
+        "--baseline",
+        type=file,
+        envvar="SGL_AUDIT_BASELINE",
+        metavar="FILE",
+        help="Findings in FILE are known and do not count.",
+    )
+    write = click.option(
+        "--write-baseline",
+        type=file,
+        metavar="FILE",
+        help="Write the findings to FILE as known, and stop.",
+    )
+    return read(write(command))
 
 
 def working_options(command: Command) -> Command:
@@ -130,7 +159,7 @@ def working_options(command: Command) -> Command:
         show_default="CPUs",
         envvar="SGL_AUDIT_JOBS",
         metavar="N",
-        help="Worker processes.",
+        help="Worker processes, at most one for each CPU.",
     )
     quiet = click.option("--no-progress", is_flag=True, help="No progress bar on stderr.")
     return jobs(quiet(command))
@@ -154,6 +183,7 @@ def assume_option(command: Command) -> Command:
         "--assume",
         "assumed",
         multiple=True,
+        callback=configured.with_configured,
         metavar="K=V",
         help="Take as given: cuda=12.8, gpu_count=8, gpu_memory_mib=N, cudnn=V, flashinfer=none, "
         "package.NAME=V, env.NAME=V. Repeatable.",
@@ -168,6 +198,29 @@ def transformers_option(command: Command) -> Command:
         help="transformers to read beside SGLang: a wheel, a release, or none. "
         "[default: the pinned release]",
     )(command)
+
+
+def knowledge_options(command: Command) -> Command:
+    """What is known of kernel libraries."""
+    flashinfer = click.option(
+        "--flashinfer",
+        metavar="SOURCE",
+        help="FlashInfer to read: a folder, wheel, release, or none. [default: the pinned release]",
+    )
+    advisories = click.option(
+        "--advisories",
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        help="Folder with advisories of your own.",
+    )
+    binaries = click.option(
+        "--binary",
+        "binaries",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help="A wheel with prebuilt kernels (sgl-kernel) to read. Repeatable.",
+    )
+    return flashinfer(advisories(binaries(command)))
 
 
 def format_option(*formats: str, default: str | None = None) -> Callable[[Command], Command]:
@@ -194,8 +247,8 @@ def output_option(command: Command) -> Command:
         "outputs",
         multiple=True,
         metavar="FILE",
-        help="Write to FILE in the form that its suffix names (.html .json .md); - is stdout. "
-        "Repeatable.",
+        help="Write to FILE in the form that its suffix names (.html .json .md .sarif .xml .csv); "
+        "- is stdout, in the form of --format. Repeatable.",
     )(command)
 
 

@@ -26,11 +26,17 @@ _SUFFIXES = {
     ".md": "markdown",
     ".markdown": "markdown",
     ".txt": TERMINAL,
+    ".text": TERMINAL,
+    ".log": TERMINAL,
     ".dot": "dot",
     ".gv": "dot",
     ".graphml": "graphml",
     ".mmd": "mermaid",
+    ".sarif": "sarif",
+    ".xml": "junit",
+    ".csv": "csv",
 }
+_SARIF_JSON = ".sarif.json"
 _FILE_WIDTH = 100
 
 
@@ -53,16 +59,23 @@ def targets(
         known: the forms that the command has.
 
     Raises:
-        UsageError: a suffix names another form than `--format`, or one that the command lacks.
+        UsageError: a suffix names another form than `--format`, one that the command lacks or none
+            at all; or a path cannot be written, or is there twice.
     """
+    _check(outputs, form, known)
     if not outputs:
         return (Target(form or default, STDOUT),)
+    if STDOUT in outputs:
+        # Then --format speaks of stdout, and each file is written as it is named.
+        return tuple(
+            Target(_form(path, form if path == STDOUT else None, known, default), path)
+            for path in outputs
+        )
     return tuple(Target(_form(path, form, known, default), path) for path in outputs)
 
 
 def _form(path: str, form: str | None, known: Sequence[str], default: str) -> str:
-    suffix = Path(path).suffix.lower()
-    named = None if path == STDOUT else _SUFFIXES.get(suffix)
+    named = None if path == STDOUT else _named(path)
     if named is None or named == form:
         return form or default
     # A list of JSON values is one thing under two names here.
@@ -75,6 +88,32 @@ def _form(path: str, form: str | None, known: Sequence[str], default: str) -> st
             f"-o {path}: there is no {named} of this; the forms are {', '.join(known)}"
         )
     return form or named
+
+
+def _named(path: str) -> str | None:
+    if path.lower().endswith(_SARIF_JSON):
+        return "sarif"
+    return _SUFFIXES.get(Path(path).suffix.lower())
+
+
+def _check(outputs: Sequence[str], form: str | None, known: Sequence[str]) -> None:
+    from sgl_audit_reports.output import check_target
+
+    seen: dict[str, str] = {}
+    for path in outputs:
+        check_target(path)
+        suffix = "" if path == STDOUT else Path(path).suffix
+        by_name = form is None or STDOUT in outputs
+        if by_name and suffix and _named(path) is None:
+            raise UsageError(
+                f"-o {path}: {suffix} names no form of report; the forms of this are "
+                f"{', '.join(known)}: choose one with --format"
+            )
+        place = path if path == STDOUT else os.path.realpath(path)
+        if place in seen:
+            both = path if seen[place] == path else f"{seen[place]} and {path}"
+            raise UsageError(f"-o {both} would be written twice; give each file once")
+        seen[place] = path
 
 
 def write(all_targets: Sequence[Target], render: Callable[[Target], str]) -> None:

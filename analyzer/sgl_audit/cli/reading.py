@@ -5,6 +5,7 @@ from __future__ import annotations
 from sgl_audit import api
 from sgl_audit.cli.choosing import ArchValues, Opening, chosen, names_of, open_tree
 from sgl_audit.cli.stderr import Feedback
+from sgl_audit.cli.unread import tell_unread
 from sgl_audit.model.capability import ALL_CAPABILITIES
 from sgl_audit.model.facts import Facts
 from sgl_audit.model.source import SourceTree
@@ -20,9 +21,11 @@ def read(
 
 def read_facts(tree: SourceTree, archs: ArchValues, jobs: int, feedback: Feedback) -> Facts:
     """The facts of an open tree."""
-    return api.facts(
+    facts = api.facts(
         tree,
         capabilities=names_of(chosen(archs)) or ALL_CAPABILITIES,
         jobs=jobs,
         progress=feedback.progress("reading"),
     )
+    tell_unread(facts.diagnostics, feedback)
+    return facts

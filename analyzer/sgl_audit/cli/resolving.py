@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sgl_audit import api
 from sgl_audit.cli.models import Described, Model, find
@@ -15,7 +16,13 @@ from sgl_audit.launch import read_batch
 from sgl_audit.model.resolution import Launch, Outcome, Resolution
 from sgl_audit.model.source import SourceTree
 
-_NO_CONFIG = "the model's config.json is not at hand, and without it nothing can be told"
+if TYPE_CHECKING:
+    from sgl_audit.audit.verdicts.knowledge import Knowledge
+
+_NO_CONFIG = (
+    "the model's configuration is not at hand: give --model-config, or --model-arch and "
+    "--quantization-of"
+)
 
 
 def resolve_each(
@@ -24,15 +31,35 @@ def resolve_each(
     launches: Sequence[Launch],
     every: bool,
     feedback: Feedback,
+    known: Knowledge | None = None,
 ) -> list[Resolution]:
-    """Each launch with its trace; the tree is parsed once for all of them."""
-    from sgl_audit.evaluate.resolver import Resolver
+    """Each launch with its trace; the tree is parsed once for all of them.
+
+    Args:
+        known: judge what each launch runs by this; without it no verdicts are given.
+    """
+    from sgl_audit.audit.modelless import resolve_without_model
+    from sgl_audit.audit.verdicts.judge import judge
+    from sgl_audit.audit.verdicts.settings import settings_of
+    from sgl_audit.evaluate.entry import Follow
+    from sgl_audit.evaluate.resolver import Resolver, has_model
 
     resolver = Resolver(tree, libraries)
     progress = feedback.progress("resolving")
     found = []
     for launch in launches:
-        found.append(resolver.resolve(launch, trace=True, every=every))
+        if not has_model(launch):
+            found.append(
+                resolve_without_model(tree, launch, libraries=tuple(libraries), every=every)
+            )
+            continue
+        follow = Follow.NOTHING if known is None else Follow.ATTENTION
+        answer = resolver.resolve(launch, trace=True, every=every, follow=follow)
+        if known is not None:
+            settings = settings_of(resolver.prepare(launch))
+            choices = {name: setting.choices for name, setting in settings.items()}
+            answer = replace(answer, verdicts=judge(answer, known, choices))
+        found.append(answer)
         progress(len(found), len(launches))
     return found
 
@@ -53,6 +80,10 @@ def finished(
 
 def without_model(resolution: Resolution) -> Resolution:
     """A refusal for want of a file that only we lack is no answer about the launch."""
+    if resolution.outcome is Outcome.UNKNOWN and resolution.reason not in (None, _NO_CONFIG):
+        # What the program asked of the unknown configuration tells a reader little by itself.
+        notes = (*resolution.notes, f"followed up to: {resolution.reason}")
+        return replace(resolution, reason=_NO_CONFIG, notes=notes)
     refusal = resolution.rejection
     if refusal is None or refusal.place is None or refusal.type == "SystemExit":
         return resolution
@@ -80,7 +111,7 @@ def resolve_file(
     feedback: Feedback,
 ) -> Iterator[Resolution]:
     """The answers to a batch file, in its order."""
-    models = _Models()
+    models = BatchModels()
     launches = [models.prepared(launch, assume) for launch in read_batch(file)]
     answers = api.resolve_batch(
         tree,
@@ -93,7 +124,7 @@ def resolve_file(
         yield answer if models.known(launch) else without_model(answer)
 
 
-class _Models:
+class BatchModels:
     """The models of a batch: the same few folders in many launches."""
 
     def __init__(self) -> None:

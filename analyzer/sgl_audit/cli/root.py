@@ -15,6 +15,10 @@ from sgl_audit.errors import EXIT_CLEAN
 COMMANDS = (
     "audit",
     "resolve",
+    "check",
+    "diff",
+    "history",
+    "recommend",
     "why",
     "families",
     "matrix",

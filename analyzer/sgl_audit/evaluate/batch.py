@@ -9,6 +9,7 @@ from sgl_audit.evaluate.resolver import Resolver
 from sgl_audit.model.progress import Progress
 from sgl_audit.model.resolution import Launch, Resolution
 from sgl_audit.model.source import SourceTree
+from sgl_audit.workers import worker_count
 
 CHUNK = 40
 
@@ -56,7 +57,8 @@ def _answers(
             yield index, resolver.resolve(launches[index])
         return
     chunks = _chunks(order, launches)
-    with ProcessPoolExecutor(jobs, initializer=_start, initargs=(tree, libraries)) as pool:
+    workers = worker_count(jobs, len(chunks))
+    with ProcessPoolExecutor(workers, initializer=_start, initargs=(tree, libraries)) as pool:
         for chunk, results in zip(
             chunks, pool.map(_work, [[launches[i] for i in chunk] for chunk in chunks]), strict=True
         ):

@@ -101,6 +101,10 @@ def sequence(machine: Any, runs: list[Run]) -> Run:
 
 def lower_statement(lowering: Lowering, node: ast.stmt, scope: Scope) -> Run | None:
     """The closure for one statement; None where it does nothing."""
+    if lowering.tolerant:
+        from sgl_audit.evaluate.following.tolerant import tolerant_statement
+
+        return tolerant_statement(lowering, node, scope)
     return STATEMENTS[type(node)](lowering, node, scope)
 
 

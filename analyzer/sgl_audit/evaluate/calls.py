@@ -32,6 +32,10 @@ def lower_call(lowering: Lowering, node: ast.Call, scope: Scope) -> Run:
         if arguments
         else [(kw.arg or "", lower_expression(lowering, kw.value, scope)) for kw in node.keywords]
     )
+    if lowering.tolerant:
+        from sgl_audit.evaluate.following.tolerant import tolerant_call
+
+        return tolerant_call(lowering, node, scope)
     if isinstance(node.func, ast.Attribute):
         return _method_call(lowering, node.func, scope, args, keywords, arguments)
     callee = lower_expression(lowering, node.func, scope)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from sgl_audit.evaluate.classes import new_instance
@@ -27,12 +28,21 @@ from sgl_audit.evaluate.values import (
     Value,
     is_instance,
 )
+from sgl_audit.model.paths import LayerPath
 
 SERVER_ARGS = ("srt.server_args",)
 PREPARE = "prepare_server_args"
 RUNTIME_CONTEXT = "srt.runtime_context"
 SCHEDULER = "srt.managers.scheduler"
 MODEL_CONFIG = "srt.configs.model_config"
+
+
+class Follow(StrEnum):
+    """How far a launch is followed once it is resolved."""
+
+    NOTHING = "nothing"
+    LAYERS = "layers"
+    ATTENTION = "layers and attention"
 
 
 @dataclass(slots=True)
@@ -45,6 +55,7 @@ class Reached:
         initialised: names of the initialisers that the scheduler's own conditions let run.
         stopped: why the run-time part could not be followed, or None.
         late_reason: why a stage after the start of loading could not be followed, or None.
+        paths: where the layers of the model lead, as far as that was asked.
     """
 
     record: Value
@@ -53,6 +64,7 @@ class Reached:
     stopped: str | None = None
     stopped_by: Raised | None = None
     late_reason: str | None = None
+    paths: tuple[LayerPath, ...] = ()
 
 
 class Entry:
@@ -114,7 +126,9 @@ class Entry:
         except Undecidable as stop:
             reached.stopped = stop.reason
         except Raised as raised:
-            reached.stopped = f"{raised.value.cls.name}: {machine.as_text(raised.value)}"
+            where = f" ({raised.place[0]}:{raised.place[1]})" if raised.place else ""
+            said = f"{raised.value.cls.name}: {machine.as_text(raised.value)}"
+            reached.stopped = f"{said}{where}"
             reached.stopped_by = raised
         return reached
 
@@ -185,6 +199,9 @@ class Entry:
 
     def getters(self, reached: Reached) -> list[tuple[str, Function]]:
         """(value name, getter) for the modules whose initialisers ran."""
+        if not reached.initialised:
+            # Then the scheduler's module itself may be what is missing.
+            return []
         machine = self.session.machine
         scheduler_module = self.module(SCHEDULER)
         found: dict[str, Function] = {}

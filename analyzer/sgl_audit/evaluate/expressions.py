@@ -254,6 +254,16 @@ def _compare(lowering: Lowering, node: ast.Compare, scope: Scope) -> Run:
     machine = lowering.machine
     if len(tests) == 1:
         test, right = tests[0], rights[0]
+        if isinstance(node.ops[0], ast.In):
+
+            def member(f: Frame) -> Value:
+                item, container = left(f), right(f)
+                if container.__class__ is dict and item.__class__ is str:
+                    return item in container
+                result = test(item, container)
+                return machine.known_truth(result) if isinstance(result, Unknown) else result
+
+            return member
 
         def single(f: Frame) -> Value:
             result = test(left(f), right(f))

@@ -61,6 +61,8 @@ class Imports:
         self._guarded = False
         self._opaques: dict[str, Opaque] = {}
         self.loaded_files: dict[str, None] = {}
+        # Why a module of the tree cannot be loaded, though nothing guards its import.
+        self.absent: dict[str, str] = {}
 
     def absolute(self, module: str, is_package: bool, target: str | None, level: int) -> str:
         """The full name of `from ..target import`."""
@@ -154,7 +156,8 @@ class Imports:
         try:
             with self.standins.world.start_environment():
                 self._run_body(module)
-        except BaseException:
+        except BaseException as error:
+            self._note_absent(error)
             self.machine.touch(self.modules)
             self.modules.pop(module.name, None)
             module.state = "new"
@@ -167,11 +170,19 @@ class Imports:
             self._loading -= 1
         module.state = "loaded"
 
+    def _note_absent(self, error: BaseException) -> None:
+        """Note that a module of the tree needs another one that the tree lacks."""
+        name = error.value.d.get("name") if isinstance(error, Raised) else None
+        if isinstance(name, str) and self.program.owns(name) and not self._guarded:
+            place = error.place if isinstance(error, Raised) else None
+            where = f"{place[0]}:{place[1]} imports" if place else "there should be"
+            self.absent.setdefault(name, f"{where} {name}, which is not there")
+
     def _run_body(self, module: Module) -> None:
         assert module.file is not None
         tree = self.program.parse(module.file)
         if tree is None:
-            raise self.machine.error("SyntaxError", f"{module.file} cannot be parsed")
+            raise self.machine.error("SyntaxError", str(self.program.broken(module.file)))
         lowering = Lowering(self.machine, module.name, module.file)
         scope = self.program.module_scope(module.file, tree)
         frame: Frame = {GLOBALS: module.ns, PARENT: None}

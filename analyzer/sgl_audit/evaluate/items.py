@@ -40,9 +40,9 @@ class Items:
     """Item access and iteration."""
 
     touch: Any
+    tracer: Any
     imports: Any
     types: dict[type, Class]
-    tracer: Any
     methods: dict[type, dict[str, Any]]
     if TYPE_CHECKING:
         bind: Any
@@ -128,7 +128,9 @@ class Items:
         if isinstance(owner, Class):
             return self.subscript_class(owner, key)
         if isinstance(owner, Opaque):
-            return Opaque(f"{owner.name}[...]")
+            part = Opaque(f"{owner.name}[...]")
+            part.d.update(owner.d)
+            return part
         host = self.host_getitem(owner, key)
         if host is not MISSING:
             return host
@@ -184,6 +186,8 @@ class Items:
                 return
         if isinstance(owner, (dict, list)):
             self.touch(owner)
+            if self.tracer is not None:
+                self.tracer.put(owner, key, value)
             try:
                 owner[key] = self._stored_slice(key, value)
             except Exception as error:

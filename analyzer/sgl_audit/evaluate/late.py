@@ -8,7 +8,7 @@ loaded model has is unknown, and where that decides nothing is claimed.
 
 from __future__ import annotations
 
-from sgl_audit.evaluate.entry import Entry, Reached
+from sgl_audit.evaluate.entry import Entry, Follow, Reached
 from sgl_audit.evaluate.late_attention import attention_refusals
 from sgl_audit.evaluate.late_quantization import expert_refusals, quantization_config
 from sgl_audit.evaluate.late_runner import make_runner
@@ -20,8 +20,14 @@ SCHEDULER = "scheduler"
 MODEL_CONFIG = "model_config"
 
 
-def late_refusals(entry: Entry, reached: Reached) -> tuple[Refusal, ...] | None:
-    """The refusals in the order they are met, or None where that is not known."""
+def late_refusals(
+    entry: Entry, reached: Reached, follow: Follow = Follow.NOTHING
+) -> tuple[Refusal, ...] | None:
+    """The refusals in the order they are met, or None where that is not known.
+
+    Args:
+        follow: how far to follow the layers, where nothing before them refuses.
+    """
     trial = Trial(entry)
     scheduler = reached.scheduler
     if not isinstance(scheduler, Instance) or reached.stopped is not None:
@@ -35,6 +41,10 @@ def late_refusals(entry: Entry, reached: Reached) -> tuple[Refusal, ...] | None:
     expert_refusals(trial, quantization, model_config, reached)
     attention_refusals(trial, runner, reached)
     reached.late_reason = trial.reason
+    if follow is not Follow.NOTHING and not trial.refusals:
+        from sgl_audit.evaluate.following.sites import follow_launch
+
+        reached.paths = follow_launch(trial, runner, model_config, quantization, reached, follow)
     return trial.answer()
 
 

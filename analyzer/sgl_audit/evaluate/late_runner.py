@@ -37,7 +37,9 @@ def make_runner(trial: Trial, model_config: Value, reached: Reached) -> Value:
     machine = trial.machine
     base: Value = None
     if trial.entry.has(RUNNER):
-        base = machine.module_attribute(trial.entry.module(RUNNER), "ModelRunner")
+        # Its file may be broken, or import what the tree lacks.
+        load = partial(trial.entry.module, RUNNER)
+        base = trial.run(STAGE, lambda: machine.module_attribute(load(), "ModelRunner"))
     if not isinstance(base, Class):
         trial.gap("the model runner was not found")
         return None
@@ -118,14 +120,28 @@ def sets_attributes(node: ast.Assign | ast.AnnAssign, owner: str) -> bool:
 
 
 def changes_record(method: Function) -> bool:
-    """Whether a method writes to the server arguments."""
-    for node in ast.walk(method.code.node):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            holder = node.value
-            name = holder.id if isinstance(holder, ast.Name) else getattr(holder, "attr", "")
-            if name == RECORD:
-                return True
-    return False
+    """Whether a method writes to the server arguments, whatever it calls them."""
+    nodes = list(ast.walk(method.code.node))
+    names = {
+        target.id
+        for node in nodes
+        if isinstance(node, ast.Assign) and name_held(node.value) == RECORD
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    return any(
+        isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and name_held(node.value) in {RECORD, *names}
+        for node in nodes
+    )
+
+
+def name_held(node: ast.expr) -> str:
+    """The last name of a dotted expression."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def initial_arguments(init: Function, runner: Instance) -> dict[str, Value]:

@@ -32,6 +32,7 @@ class Code:
     """
 
     __slots__ = (
+        "_followed",
         "_lowered",
         "_lowering",
         "_node",
@@ -79,13 +80,21 @@ class Code:
         self._node = node
         self._scope = scope
         self._lowered: Run | None = None
+        self._followed: Run | None = None
 
     @property
     def body(self) -> Run:
         """The closure that runs the body; returns a signal (see statements)."""
         if self._lowered is None:
-            self._lowered = self._lower()
+            self._lowered = self._lower(self._lowering)
         return self._lowered
+
+    @property
+    def followed(self) -> Run:
+        """The closure that runs the body and goes on where something cannot be evaluated."""
+        if self._followed is None:
+            self._followed = self._lower(self._lowering.tolerating())
+        return self._followed
 
     @property
     def node(self) -> Any:
@@ -122,7 +131,7 @@ class Code:
             return None
         return ast.get_docstring(self._node, clean=False)
 
-    def _lower(self) -> Run:
+    def _lower(self, lowering: Lowering) -> Run:
         from sgl_audit.evaluate.statements import RETURN, lower_block, lower_generator
 
         node = self._node
@@ -131,14 +140,14 @@ class Code:
         names = set(parameter_names(node.args))
         if isinstance(node, ast.Lambda):
             inner.names = names | bound_names([node.body], inner)
-            value = lower_expression(self._lowering, node.body, inner)
+            value = lower_expression(lowering, node.body, inner)
             return lambda f: RETURN(value(f))
         inner.names = names | bound_names(node.body, inner)
         inner.names -= inner.globals
         if has_yield(node.body):
             self.generator = True
-            return lower_generator(self._lowering, node.body, inner)
-        return lower_block(self._lowering, node.body, inner)
+            return lower_generator(lowering, node.body, inner)
+        return lower_block(lowering, node.body, inner)
 
 
 class Lowering:
@@ -146,6 +155,7 @@ class Lowering:
 
     Attributes:
         postponed: annotations stay text (`from __future__ import annotations`).
+        tolerant: a statement that cannot be evaluated leaves unknowns and the next one runs.
     """
 
     def __init__(self, machine: Machine, module: str, file: str) -> None:
@@ -153,6 +163,19 @@ class Lowering:
         self.module = module
         self.file = file
         self.postponed = False
+        self.tolerant = False
+        self._tolerating: Lowering | None = None
+
+    def tolerating(self) -> Lowering:
+        """The lowering of the same code for following: see `following.tolerant`."""
+        if self.tolerant:
+            return self
+        if self._tolerating is None:
+            other = Lowering(self.machine, self.module, self.file)
+            other.postponed = self.postponed
+            other.tolerant = True
+            self._tolerating = other
+        return self._tolerating
 
     def place(self, node: ast.stmt) -> tuple[str, int] | None:
         """Where a statement stands; stand-ins stand nowhere, so that their callers are named."""

@@ -55,6 +55,8 @@ READING = frozenset(
 )
 # What a watcher of a function gives when the function is to run as usual.
 NOT_HANDLED = object()
+# Under this name an opaque value keeps the function of the tree that it was made from.
+WRAPPED = "<wrapped>"
 FILLED_LATER = (dict, list, set)
 
 
@@ -84,6 +86,7 @@ class Machine(Objects, Branching, Text, Managers):
         self.types: dict[type, Class] = {}
         self.exceptions: dict[str, Class] = {}
         self.tracer: Any = None
+        self.follower: Any = None
         self.unknown_state = Overlay()
         self.misses: list[tuple[Value, Namespace, Any]] = []
         self.external: dict[str, int] = {}
@@ -216,6 +219,8 @@ class Machine(Objects, Branching, Text, Managers):
         self, function: Unknown, args: Iterable[Value], kwargs: dict[str, Value]
     ) -> Value:
         """Calling something unknown gives something unknown, the same for the same arguments."""
+        if self.follower is not None:
+            self.follower.outside(function, args, kwargs)
         text = ", ".join(short(arg) for arg in args)
         key = (
             "call",
@@ -229,6 +234,10 @@ class Machine(Objects, Branching, Text, Managers):
         self, function: Opaque, args: Iterable[Value], kwargs: dict[str, Value]
     ) -> Value:
         """Calling something outside the tree that no stand-in describes."""
+        if self.follower is not None:
+            done = self.follower.outside(function, args, kwargs)
+            if done is not NOT_HANDLED:
+                return done
         self.external[function.name] = self.external.get(function.name, 0) + 1
         key = ("call", function.name, *(freeze(arg) for arg in args))
         return Unknown(f"{function.name}(...)", "outside the tree", key, "external")
@@ -271,6 +280,8 @@ class Machine(Objects, Branching, Text, Managers):
             done = code.watch(function, args, kwargs)
             if done is not NOT_HANDLED:
                 return done
+        if self.follower is not None:
+            return self.follower.run(function, args, kwargs)
         frame: dict[str, Value] = {GLOBALS: function.globals, PARENT: function.env}
         if code.simple and not kwargs and len(args) == len(code.positional):
             frame.update(zip(code.positional, args, strict=True))
@@ -417,8 +428,14 @@ class Machine(Objects, Branching, Text, Managers):
                 return value
             if isinstance(value, Class):
                 return value
-            return Opaque(f"{short(value)} decorated by {name}")
-        return self.call(decorator, [value], {})
+            made = Opaque(f"{short(value)} decorated by {name}")
+            made.d[WRAPPED] = value
+            return made
+        made = self.call(decorator, [value], {})
+        if made.__class__ is Opaque and isinstance(value, Function):
+            # An operator under the name that the function was registered with.
+            made.d[WRAPPED] = value
+        return made
 
     def iterate(self, value: Value) -> Iterator[Value]:
         """Iterate as Python does.

@@ -15,6 +15,7 @@ from sgl_audit.evaluate.machine import NOT_HANDLED
 from sgl_audit.evaluate.standins import copying
 from sgl_audit.evaluate.standins.argparse_module import HostParser
 from sgl_audit.evaluate.standins.records import RecordField
+from sgl_audit.evaluate.trace import step_text
 from sgl_audit.evaluate.values import (
     MISSING,
     Class,
@@ -50,6 +51,8 @@ PARSER_STATE = (
 OUTSIDE = "__spec__"
 LOADERS = (
     ("transformers.models.auto.configuration_auto", "AutoConfig", "from_pretrained"),
+    ("transformers.configuration_utils", "PretrainedConfig", "from_pretrained"),
+    ("transformers.configuration_utils", "PreTrainedConfig", "from_pretrained"),
     ("transformers.configuration_utils", "PretrainedConfig", "get_config_dict"),
     ("transformers.configuration_utils", "PreTrainedConfig", "get_config_dict"),
 )
@@ -341,4 +344,4 @@ def first_step(
     if start is MISSING:
         return None
     same = field.default is not MISSING and machine.is_same(start, field.default) is True
-    return Step(machine.part(start, 0)[:200], None, "default" if same else "command line")
+    return Step(step_text(machine, start), None, "default" if same else "command line")

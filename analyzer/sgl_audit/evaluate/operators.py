@@ -58,6 +58,8 @@ _ORDER = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">
 _NAMED_TYPES = (Instance, Class, Function, Native, Bound, Module)
 SIZE_BUDGET = 1_000_000
 BITS_BUDGET = 1 << 14
+# Unknowns that are numbers or texts for certain: nothing that the program made.
+PLAIN_KINDS = frozenset({"random", "version"})
 
 
 class Operators:
@@ -183,6 +185,8 @@ class Operators:
                 return other.map(lambda case: self.is_same(one, case))
             if isinstance(other, Unknown) and one.key == other.key:
                 return True
+            if one.kind in PLAIN_KINDS and other.__class__ in (Instance, Class, Function):
+                return False
             return one.derive(f"{one.name} is {short(other)}", "is", freeze(other))
         kind = a.__class__
         if kind is b.__class__ and kind in (int, str, float, bytes, tuple):

@@ -145,6 +145,13 @@ class Program:
             self.diagnostics.append(Diagnostic(f"cannot be parsed: {reason}", Place(path, line)))
             return None
 
+    def broken(self, path: str) -> str | None:
+        """Why a file that was asked for has no syntax tree, with the line; None where it has."""
+        if self._parsed.get(path, self) is not None:
+            return None
+        found = (d for d in self.diagnostics if d.place is not None and d.place.file == path)
+        return next((f"{d.place} {d.message}" for d in found), f"{path} cannot be parsed")
+
     def top_level_imports(self, module: str, path: str) -> set[str]:
         """Modules of the trees that a module imports when it is loaded."""
         if path not in self._imports:

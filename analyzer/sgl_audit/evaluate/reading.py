@@ -16,7 +16,11 @@ from sgl_audit.evaluate.machine import Machine
 from sgl_audit.evaluate.plain import NotPlainError, plain
 from sgl_audit.evaluate.program import Program
 from sgl_audit.evaluate.session import Session
-from sgl_audit.evaluate.standins.argparse_module import ActionAdapter, HostParser
+from sgl_audit.evaluate.standins.argparse_module import (
+    ActionAdapter,
+    HostParser,
+    sorted_choices,
+)
 from sgl_audit.evaluate.standins.records import RecordField
 from sgl_audit.evaluate.values import (
     MISSING,
@@ -139,7 +143,9 @@ class Reader:
         flags = tuple(dict.fromkeys(flag for action in own for flag in action.option_strings))
         limited = [action for action in own if action.choices is not None]
         limited.sort(key=speaks_for_another)
-        choices = [scalar(item) for item in limited[0].choices or ()] if limited else None
+        # A set has another order in every run.
+        listed = sorted_choices(limited[0].choices or ()) if limited else None
+        choices = [scalar(item) for item in listed] if listed is not None else None
         kind = next((type_name(action.type) for action in own if action.type is not None), None)
         text = next((action.help for action in own if action.help), None)
         return EvaluatedOption(

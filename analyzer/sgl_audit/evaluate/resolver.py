@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sgl_audit.errors import SglAuditError
 from sgl_audit.evaluate import memo
-from sgl_audit.evaluate.entry import Entry, Reached
+from sgl_audit.evaluate.entry import SCHEDULER, Entry, Follow, Reached
 from sgl_audit.evaluate.late import late_refusals
 from sgl_audit.evaluate.machine import Machine
 from sgl_audit.evaluate.plain import NotPlainError, plain
 from sgl_audit.evaluate.program import Program
 from sgl_audit.evaluate.relevance import is_relevant
 from sgl_audit.evaluate.session import Session
-from sgl_audit.evaluate.trace import Tracer
+from sgl_audit.evaluate.trace import Tracer, step_text
 from sgl_audit.evaluate.values import Cases, Raised, Undecidable, Unknown, Value
 from sgl_audit.evaluate.world import World, make_world
 from sgl_audit.memory import uncollected
@@ -28,6 +29,7 @@ from sgl_audit.model.resolution import (
     Refusal,
     Resolution,
     ResolvedValue,
+    Step,
 )
 from sgl_audit.model.source import Place, SourceTree
 
@@ -37,6 +39,8 @@ DOUBTFUL = frozenset(
 )
 # Class facts are complete after a few launches; looking longer costs more than it gives.
 KEPT_LAUNCHES = 8
+# Files of settings that a launch may name; SGLang takes them relative to where it is started.
+CONFIG_SUFFIXES = (".yaml", ".yml", ".json")
 
 
 class Resolver:
@@ -53,15 +57,24 @@ class Resolver:
         self._key: tuple[Any, ...] | None = None
         self._prepared: Prepared | None = None
 
-    def resolve(self, launch: Launch, *, trace: bool = False, every: bool = False) -> Resolution:
+    def resolve(
+        self,
+        launch: Launch,
+        *,
+        trace: bool = False,
+        every: bool = False,
+        follow: Follow = Follow.NOTHING,
+    ) -> Resolution:
         """Resolve one launch.
 
         Args:
             trace: note what set each value.
+            follow: how far into the layers of the model.
             every: give every field of the record, not only those that concern backends.
         """
         with uncollected():
-            return self.prepare(launch).resolve(launch, trace=trace, every=every)
+            prepared = self.prepare(launch)
+            return prepared.resolve(launch, trace=trace, every=every, follow=follow)
 
     def prepare(self, launch: Launch) -> Prepared:
         """The loaded modules for a launch's capability, assumptions and environment."""
@@ -92,13 +105,13 @@ class Prepared:
         self.world = world
         self.entry = Entry(self.session)
         self._broken: str | None = None
-        self._loaded = False
+        self.loaded = False
         self._refused: set[str] = set()
         self._launches = 0
 
     def load(self) -> None:
         """Load the entry module and remember the parser."""
-        self._loaded = True
+        self.loaded = True
         try:
             owner = self.session.get(f"{self.entry.root}.srt.server_args", "ServerArgs")
             memo.remember_parser(self.session, owner)
@@ -116,8 +129,8 @@ class Prepared:
                 memo.load_early(self.session, name)
         memo.remember_loading(self.session)
 
-    def warm(self) -> None:
-        """Load what launches loaded late, where that has no effect on anything else."""
+    def warm(self) -> bool:
+        """Load what launches loaded late, where that has no effect; whether anything was loaded."""
         names = [n for n in dict.fromkeys(self.world.late_modules) if n not in self._refused]
         self.world.late_modules.clear()
         for name in names:
@@ -125,35 +138,77 @@ class Prepared:
                 self._refused.add(name)
         if names:
             memo.remember_loading(self.session)
+        return not self._refused.issuperset(names)
 
-    def resolve(self, launch: Launch, *, trace: bool, every: bool) -> Resolution:
+    def resolve(
+        self, launch: Launch, *, trace: bool, every: bool, follow: Follow = Follow.NOTHING
+    ) -> Resolution:
         """Resolve one launch; nothing of it stays."""
-        if not self._loaded:
+        if not self.loaded:
             self.load()
         if self._broken is not None:
             return unknown(launch, self._broken, self.world)
         argv = allow_models(self.session, launch)
-        with self.session.launch() as machine:
-            tracer = Tracer() if trace else None
-            try:
-                machine.tracer = tracer
-                answer = self._run(launch, argv, tracer, every)
-            except SglAuditError:
-                raise
-            except Exception as error:
-                reason = f"the interpreter failed: {type(error).__name__}: {error}"
-                answer = unknown(launch, reason, self.world)
-            finally:
-                machine.tracer = None
-        if self.world.late_modules:
-            self.warm()
+        answer = self._once(launch, argv, trace, every, follow)
+        # A module that one of two ways loads keeps them apart; loaded before both, it does not.
+        while answer.outcome is Outcome.UNKNOWN and self.warm():
+            answer = self._once(launch, argv, trace, every, follow)
+        self.warm()
         if self._launches < KEPT_LAUNCHES:
             memo.keep_class_facts(self.session)
         self._launches += 1
         return answer
 
+    def _once(
+        self, launch: Launch, argv: list[str], trace: bool, every: bool, follow: Follow
+    ) -> Resolution:
+        """One walk through the program; what it wrote is undone."""
+        with self.session.launch() as machine:
+            tracer = Tracer() if trace else None
+            try:
+                machine.tracer = tracer
+                return self._complete(self._run(launch, argv, tracer, every, follow))
+            except SglAuditError:
+                raise
+            except Raised as raised:
+                return unknown(launch, self._said(raised), self.world)
+            except Exception as error:
+                reason = f"the interpreter failed: {type(error).__name__}: {error}"
+                return unknown(launch, reason, self.world)
+            finally:
+                machine.tracer = None
+
+    def _complete(self, answer: Resolution) -> Resolution:
+        """The answer, which is not known where a server meets a part of the tree that is broken.
+
+        A file that does not parse, or a module of the tree that is not there, stops a server.
+        """
+        if answer.outcome is not Outcome.OK:
+            return answer
+        imports = self.session.imports
+        unread = (self.session.program.broken(file) for file in imports.loaded_files)
+        reasons = [*(reason for reason in unread if reason), *imports.absent.values()]
+        if not self.entry.has(SCHEDULER):
+            reasons.append(f"there is no {self.entry.root}.{SCHEDULER}")
+        reason = next(iter(reasons), None)
+        if reason is None:
+            return answer
+        return replace(answer, outcome=Outcome.UNKNOWN, reason=f"the tree is incomplete: {reason}")
+
+    def _said(self, raised: Raised) -> str:
+        """An exception that nothing expected, with its place."""
+        text = self.session.machine.as_text(raised.value)
+        said = text.name if isinstance(text, Unknown) else str(text)
+        where = f" at {raised.place[0]}:{raised.place[1]}" if raised.place else ""
+        return f"{raised.value.cls.name}{where}: {said}"
+
     def _run(
-        self, launch: Launch, argv: list[str], tracer: Tracer | None, every: bool
+        self,
+        launch: Launch,
+        argv: list[str],
+        tracer: Tracer | None,
+        every: bool,
+        follow: Follow,
     ) -> Resolution:
         if tracer is not None:
             tracer.watch_fields(self.entry)
@@ -174,7 +229,7 @@ class Prepared:
             self._value(name, value, steps.get(name, ()))
             for name, value in self.entry.runtime_values(reached).items()
         ]
-        late = late_refusals(self.entry, reached)
+        late = late_refusals(self.entry, reached, follow)
         return Resolution(
             launch,
             Outcome.OK,
@@ -184,6 +239,7 @@ class Prepared:
             late=late,
             assumptions=self._assumptions(),
             notes=_notes(reached),
+            paths=reached.paths,
         )
 
     def _steps(self, launch: Launch, tracer: Tracer | None) -> dict[str, Any]:
@@ -212,8 +268,15 @@ class Prepared:
                 value = Unknown(name, f"reading it raises {raised.value.cls.name}")
             except Undecidable as stop:
                 value = Unknown(name, stop.reason)
-            listed.append(self._value(name, value, steps.get(name, ())))
+            listed.append(self._value(name, value, self._to_the_end(value, steps.get(name, ()))))
         return listed
+
+    def _to_the_end(self, value: Value, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        """The steps, and one more where the program reads another value than was stored."""
+        if not steps or steps[-1].what == "flag" or isinstance(value, Unknown):
+            return steps
+        text = step_text(self.session.machine, value)
+        return steps if steps[-1].value == text else (*steps, Step(text, None, "when it is read"))
 
     def _value(self, name: str, value: Value, steps: Any) -> ResolvedValue:
         value = self.session.machine.simplify(value)
@@ -317,6 +380,10 @@ def allow_models(session: Session, launch: Launch) -> list[str]:
         path = Path(word.partition("=")[2] if word.startswith("--") and "=" in word else word)
         if path.is_absolute() and path.is_dir():
             files.allow(str(path), path)
+        elif path.suffix in CONFIG_SUFFIXES and path.is_file():
+            files.allow(str(path), path.absolute())
+            for folder in folders_named(path):
+                files.allow(str(folder), folder)
     if launch.model_config is not None:
         folder = Path(launch.model_config)
         folder = folder if folder.is_dir() else folder.parent
@@ -326,6 +393,19 @@ def allow_models(session: Session, launch: Launch) -> list[str]:
     if model is not None and model.rstrip("/") not in files.roots:
         files.unknown_roots.add(model.rstrip("/"))
     return argv
+
+
+def folders_named(path: Path) -> list[Path]:
+    """Folders that a file of settings names: the model among them."""
+    import yaml
+
+    try:
+        settings = yaml.safe_load(path.read_bytes()) if path.stat().st_size < 1_000_000 else None
+    except (OSError, yaml.YAMLError, ValueError):
+        return []
+    values = settings.values() if isinstance(settings, dict) else ()
+    named = [Path(value) for value in values if isinstance(value, str) and value.startswith("/")]
+    return [folder for folder in named if folder.is_dir()]
 
 
 def has_model(launch: Launch) -> bool:

@@ -59,9 +59,12 @@ class Tracer:
         self._owner: Any = None
         self.initial: dict[str, Value] = {}
         self._made: dict[str, list[tuple[Value, Running]]] = {}
+        self._functions: dict[str, tuple[tuple[int, int], ...]] = {}
+        self._program: Any = None
 
     def watch_fields(self, entry: Any) -> None:
         """Watch every field of the server arguments."""
+        self._program = entry.session.program
         owner = entry.session.get(f"{entry.root}.srt.server_args", "ServerArgs")
         if isinstance(owner, Class):
             self._owner = owner
@@ -91,7 +94,7 @@ class Tracer:
 
     def appended(self, owner: list[Value], value: Value) -> None:
         """Something was appended to a list: a declaration, where the record holds the list."""
-        if self.record is None or not any(owner is held for held in self.record.d.values()):
+        if not self._held(owner):
             return
         parts = value if isinstance(value, (tuple, list)) else (value,)
         for part in parts:
@@ -100,12 +103,51 @@ class Tracer:
                     if name in self.names:
                         self.stores.append(Store(name, item, self._origin(name, item)))
 
+    def put(self, owner: Any, key: Value, value: Value) -> None:
+        """An item was stored: a declaration, where the record holds the mapping, or part of one.
+
+        A declared value may be kept with a note of who declared it; it is the part that was
+        written down for this field, else the first.
+        """
+        if key.__class__ is not str or key not in self.names:
+            return
+        if not self._held(owner):
+            self.made({key: value})
+            return
+        parts = value if isinstance(value, tuple) and value else (value,)
+        written = [made for made, _ in self._made.get(key, ())]
+        item = next((part for part in parts if any(part is made for made in written)), parts[0])
+        self.stores.append(Store(key, item, self._origin(key, item)))
+
+    def _held(self, owner: Any) -> bool:
+        """Whether the record holds a container."""
+        return self.record is not None and any(owner is own for own in self.record.d.values())
+
     def _origin(self, name: str, value: Value) -> Running:
         """Where the declared value was written down; declarations are copied on the way."""
         for made, where in reversed(self._made.get(name, ())):
             if made is value or made == value:
                 return where
-        return running()
+        return self._declaring()
+
+    def _declaring(self) -> Running:
+        """Where the function that notes a declaration was called: the declaration itself."""
+        now = running()
+        own = self._function_at(now.stack[0]) if now.stack else None
+        for depth, spot in enumerate(now.stack):
+            if own is not None and self._function_at(spot) != own:
+                return Running(now.stack[depth:], now.branches)
+        return now
+
+    def _function_at(self, spot: Spot) -> tuple[str, int] | None:
+        """File and first line of the function around a place, None at the top of a module."""
+        file, line = spot
+        lines = self._functions.get(file)
+        if lines is None:
+            tree = self._program.parse(file)
+            lines = self._functions[file] = functions_of(tree) if tree is not None else ()
+        inner = [first for first, last in lines if first <= line <= last]
+        return (file, inner[-1]) if inner else None
 
     def steps(self, machine: Any) -> dict[str, list[Step]]:
         """Field -> what set it, in order."""
@@ -113,7 +155,7 @@ class Tracer:
         for store in self.stores:
             where = store.running.stack[0] if store.running.stack else None
             entry = Step(
-                machine.part(store.value, 0)[:200],
+                step_text(machine, store.value),
                 Place(*where) if where else None,
                 "decided",
                 conditions(machine, store.running),
@@ -122,6 +164,18 @@ class Tracer:
             if not listed or listed[-1] != entry:
                 listed.append(entry)
         return steps
+
+
+def step_text(machine: Any, value: Value) -> str:
+    """How a value reads in a trace."""
+    return str(machine.part(value, 0)[:200])
+
+
+def functions_of(tree: ast.Module) -> tuple[tuple[int, int], ...]:
+    """First and last line of every function, outer before inner."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    found = [(n.lineno, n.end_lineno or n.lineno) for n in ast.walk(tree) if isinstance(n, kinds)]
+    return tuple(sorted(found, key=lambda lines: (lines[0], -lines[1])))
 
 
 def running() -> Running:

@@ -64,6 +64,11 @@ class World:
         """Whether there is a device at all."""
         return self.capability.vendor is not Vendor.NONE
 
+    @property
+    def has_metadata(self) -> bool:
+        """Whether the distribution says what it requires."""
+        return bool(self.distribution.requires)
+
     def ask(self, name: str) -> None:
         """Note that an answer rests on an assumption."""
         self.asked[name] = self.asked.get(name, 0) + 1
@@ -96,19 +101,21 @@ class World:
         """Every assumption with its value, the given ones marked."""
         values = {
             "cuda": self.cuda if self.is_cuda else "none",
+            **({"rocm": self.given.get("rocm", DEFAULT_ROCM)} if self.is_rocm else {}),
             "gpu_count": str(self.gpu_count),
             "gpu_memory_mib": str(self.memory_mib),
             "device_name": self.device_name,
-            "cudnn": self.cudnn,
+            "cudnn": self.cudnn if self.is_cuda else "none",
             "driver": self.driver or "not reported",
         }
         listed = [
             Assumption(name, value, "given" if name in self.given else "default")
             for name, value in values.items()
         ]
-        listed.append(
-            Assumption("packages", "as pinned by the distribution, all installed", "default")
-        )
+        packages = "as pinned by the distribution, all installed"
+        if not self.has_metadata:
+            packages = "all installed, versions unknown: the source has no metadata"
+        listed.append(Assumption("packages", packages, "default"))
         listed += [
             Assumption(name, value, "given")
             for name, value in sorted(self.given.items())
@@ -159,7 +166,7 @@ def _apply(world: World, name: str, value: str) -> None:
         case "device_name":
             world.device_name = value
         case "driver":
-            world.driver = value
+            world.driver = None if value == "none" else value
         case _:
             package = name.removeprefix("package.").replace("_", "-").lower()
             absent = value.lower() in ("none", "absent")

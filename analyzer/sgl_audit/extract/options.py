@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sgl_audit.extract.literals import called_name, is_literal, json_value, keyword, text_of
@@ -13,6 +14,7 @@ from sgl_audit.syntax.parse import ParsedFile
 from sgl_audit.syntax.text import one_line
 
 _MARKERS = frozenset({"A", "Annotated"})
+_DEPRECATED = re.compile(r"\W*(?:note\b)?\W*deprecated\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +117,19 @@ def _annotated_field(
     text = text_of(keyword(call, "help")) or (call.args and text_of(call.args[0])) or text_of(meta)
     choices = _choices(keyword(call, "choices"))
     listed = _literal_choices(elements[0]) if elements else None
+    flags = _declared_flags(call, name, base.place)
     return RawOption(
         name,
         base.place,
         True,
-        _declared_flags(call, name, base.place),
+        flags,
         one_line(parsed, elements[0]) if elements else base.type,
         base.default,
         base.default_known,
         choices[0] if choices[0] is not None else listed,
         choices[1],
         text or None,
-        _deprecated(text or "", keyword(call, "action")),
+        _deprecated(text or "", keyword(call, "action"), [flag.name for flag in flags]),
     )
 
 
@@ -170,9 +173,15 @@ def _literal_choices(node: ast.expr) -> tuple[Scalar, ...] | None:
     return None
 
 
-def _deprecated(text: str, action: ast.expr | None) -> bool:
-    named = action is not None and "deprecated" in ast.unparse(action).lower()
-    return named or "deprecated" in text.lower()
+def _deprecated(text: str, action: ast.expr | None, flags: Sequence[str] = ()) -> bool:
+    """Whether an option calls itself deprecated; what it replaces may be deprecated too."""
+    if action is not None and "deprecated" in ast.unparse(action).lower():
+        return True
+    own = "|".join(["this(?: [a-z]+)?", *map(re.escape, flags)])
+    return bool(
+        _DEPRECATED.match(text)
+        or re.search(rf"(?:{own})['`\"]? (?:is|are) (?:now )?deprecated", text)
+    )
 
 
 def _arguments(parsed: ParsedFile, node: ast.AST) -> Iterator[RawOption]:
@@ -198,7 +207,7 @@ def _argument(parsed: ParsedFile, call: ast.Call) -> RawOption | None:
     dest = text_of(keyword(call, "dest")) or long.lstrip("-").replace("-", "_")
     text = text_of(keyword(call, "help"))
     choices = _choices(keyword(call, "choices"))
-    deprecated = _deprecated(text or "", keyword(call, "action"))
+    deprecated = _deprecated(text or "", keyword(call, "action"), names)
     return RawOption(
         dest,
         parsed.place(call),

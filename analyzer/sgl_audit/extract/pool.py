@@ -11,6 +11,7 @@ from sgl_audit.extract.index import Index
 from sgl_audit.extract.machine.outside import Machine
 from sgl_audit.memory import uncollected, with_collections
 from sgl_audit.model.source import Diagnostic, Place
+from sgl_audit.workers import worker_count
 
 CHUNK = 24
 _STATE: list[tuple[Index, tuple[Machine, ...]]] = []
@@ -31,7 +32,8 @@ def read_files(
     found: list[FileFacts] = []
     broken: list[Sequence[tuple[str, bytes]]] = []
     results: list[list[FileFacts] | None] = []
-    with ProcessPoolExecutor(jobs, initializer=_start, initargs=(index, machines)) as pool:
+    workers = worker_count(jobs, len(chunks))
+    with ProcessPoolExecutor(workers, initializer=_start, initargs=(index, machines)) as pool:
         futures: list[Future[list[FileFacts]]] = [pool.submit(_chunk, chunk) for chunk in chunks]
         for chunk, future in zip(chunks, futures, strict=True):
             try:

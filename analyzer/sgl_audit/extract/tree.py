@@ -22,6 +22,11 @@ from sgl_audit.model.facts import BackendEnum, Facts
 from sgl_audit.model.report import Coverage
 from sgl_audit.model.source import Diagnostic, Place, SourceTree
 
+NO_OPTIONS = Diagnostic(
+    "no option of the server was found: the class that holds them is missing or could not be read",
+    Place("sglang/srt/server_args.py", 1),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
@@ -119,6 +124,8 @@ def _assembled(found: list[FileFacts], index: Index, diagnostics: list[Diagnosti
     coupled = frozenset(pair.option for pair in pairs if pair.kind == "decision")
     declared = options(found, index.backend_options, coupled)
     refused = (*rejections, *choice_rejections(declared))
+    if not declared:
+        diagnostics = [*diagnostics, NO_OPTIONS]
     facts = Facts(
         choice_lists(found),
         declared,

@@ -118,8 +118,12 @@ def _state(
 
 
 def _pinned(library: str, versions: Mapping[str, str | None]) -> str | None:
-    names = _LIBRARY_NAMES.get(library, (library,))
-    return next((versions[name] for name in names if versions.get(name)), None)
+    return next((versions[name] for name in library_names(library) if versions.get(name)), None)
+
+
+def library_names(library: str) -> tuple[str, ...]:
+    """The distributions under which a library was published."""
+    return _LIBRARY_NAMES.get(library, (library,))
 
 
 def _inside(specifier: str, version: str | None) -> bool | None:

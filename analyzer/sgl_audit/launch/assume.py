@@ -16,17 +16,17 @@ _PACKAGE_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 # Name -> what its value is.
 ASSUMPTIONS: dict[str, str] = {
-    "cuda": "version",
-    "cudnn": "version",
+    "cuda": "release",
+    "cudnn": "release",
     "driver": "version",
-    "torch": "version",
+    "torch": "release",
     "flashinfer": "version",
     "device_name": "text",
     "gpu_count": "count",
     "gpu_memory_mib": "count",
 }
 _PREFIXES = ("env.", "package.")
-_EXAMPLES = {"version": "12.8, or none", "count": "8", "text": "text"}
+_EXAMPLES = {"version": "12.8, or none", "release": "12.8", "count": "8", "text": "text"}
 
 
 def parse_assumptions(items: Iterable[str]) -> tuple[tuple[str, str], ...]:
@@ -105,8 +105,10 @@ def _check_name(name: str, prefix: str, pattern: re.Pattern[str], what: str, whe
 
 
 def _fits(kind: str, value: str) -> bool:
-    if kind == "version":
-        return value == "none" or bool(_VERSION.fullmatch(value))
+    if kind in ("version", "release"):
+        # Without CUDA or torch there is no GPU to answer for.
+        absent = kind == "version" and value == "none"
+        return absent or bool(_VERSION.fullmatch(value))
     if kind == "count":
         return bool(_COUNT.fullmatch(value))
     return bool(value) and value.isprintable()

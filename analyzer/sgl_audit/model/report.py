@@ -8,6 +8,8 @@ from enum import StrEnum
 from sgl_audit.model.facts import Facts, Scalar
 from sgl_audit.model.resolution import Assumption, Case
 from sgl_audit.model.source import Diagnostic, Place, SourceInfo
+from sgl_audit.model.triage import UNTRIAGED, Triage
+from sgl_audit.model.verdict import ValueVerdict, Verdict
 
 
 class Severity(StrEnum):
@@ -16,16 +18,6 @@ class Severity(StrEnum):
     ERROR = "error"
     WARNING = "warning"
     NOTE = "note"
-
-
-class Verdict(StrEnum):
-    """What is known of one option value on one capability."""
-
-    WORKS = "works"
-    REFUSED = "refused"
-    NO_KERNEL = "no kernel"
-    WRONG = "wrong results reported"
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +80,12 @@ class ChoiceState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChoiceCell:
-    """One choice of one option on one capability, and why."""
+    """One choice of one option on one capability, and why.
+
+    Attributes:
+        verdict: what is known of the choice whatever the model; None where nothing speaks of it.
+        grounds: what that rests on, one line each.
+    """
 
     option: str
     choice: Scalar
@@ -96,6 +93,8 @@ class ChoiceCell:
     state: ChoiceState
     why: str = ""
     places: tuple[Place, ...] = ()
+    verdict: Verdict | None = None
+    grounds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +128,8 @@ class FamilyRow:
         values: option name -> resolved text, in report order.
         outcome: "ok", "refused" or "unknown".
         why: refusal or reason.
+        verdicts: what is known of the values that decide its kernels; empty where its layers were
+            not followed.
     """
 
     family: str
@@ -141,6 +142,7 @@ class FamilyRow:
     place: Place | None = None
     group: str = ""
     findings: tuple[str, ...] = ()
+    verdicts: tuple[ValueVerdict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +190,7 @@ class Audit:
     assumptions: tuple[Assumption, ...]
     coverage: Coverage
     diagnostics: tuple[Diagnostic, ...] = ()
+    triage: Triage = UNTRIAGED
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sgl_audit.model.facts import JsonValue
+from sgl_audit.model.paths import LayerPath
 from sgl_audit.model.source import Place
+from sgl_audit.model.verdict import ValueVerdict
 
 
 class Outcome(StrEnum):
@@ -107,6 +109,8 @@ class Resolution:
         rejection: the refusal, where `outcome` is REJECTED.
         possible: refusals under a condition that is not known to hold.
         late: refusals met only once loading starts; None where that is unknown.
+        paths: where each kind of layer leads, as far as that was asked.
+        verdicts: what is known of the values that decide which kernels run, where that was asked.
     """
 
     launch: Launch
@@ -119,6 +123,8 @@ class Resolution:
     reason: str | None = None
     assumptions: tuple[Assumption, ...] = ()
     notes: tuple[str, ...] = ()
+    paths: tuple[LayerPath, ...] = ()
+    verdicts: tuple[ValueVerdict, ...] = ()
 
     def option(self, name: str) -> ResolvedValue | None:
         """The resolved value of one option, or None where the launch never got that far."""

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from sgl_audit.extract.tree import Extraction
 from sgl_audit.model.facts import Facts
+from sgl_audit.model.kernels import Advisory
 from sgl_audit.model.report import (
     Excerpt,
     FamilyRow,
@@ -19,6 +20,7 @@ from sgl_audit.model.report import (
     RuleExample,
     Severity,
 )
+from sgl_audit.model.requirements import KernelRequirements
 from sgl_audit.model.source import Place, SourceTree
 
 MiniTree = Mapping[str, str]
@@ -35,6 +37,8 @@ class RuleContext:
         capabilities: those that findings are wanted for.
         behaviours: what options become with nothing set, or nothing where that was not asked.
         families: what model families become with nothing set, likewise.
+        advisories: facts that no source tells; without them the rules that join them say nothing.
+        kernels: what FlashInfer's source requires of the device, or None where it was not read.
         excerpt: source around a place.
         memory: what rules work out once and share; keyed by the function that works it out.
     """
@@ -45,6 +49,8 @@ class RuleContext:
     capabilities: tuple[str, ...]
     behaviours: tuple[OptionBehaviour, ...] = ()
     families: tuple[FamilyRow, ...] = ()
+    advisories: tuple[Advisory, ...] = ()
+    kernels: KernelRequirements | None = None
     excerpt: Callable[[Place], Excerpt | None] = lambda place: None
     memory: dict[Any, Any] = field(default_factory=dict)
 

@@ -37,3 +37,8 @@ def flag_of(option: Option, value: str | None = None) -> str:
     if not current:
         return ""
     return current[0] if value is None else f"{current[0]} {value}"
+
+
+def both_stages(name: str) -> str:
+    """The option that sets prefill and decode at once, for an option of one of them."""
+    return name.replace("prefill_", "").replace("decode_", "")

@@ -6,9 +6,10 @@ from collections import Counter
 
 from sgl_audit.model.capability import BY_NAME
 from sgl_audit.model.facts import Decision, DecisionKind
-from sgl_audit.model.guard import AtomKind
+from sgl_audit.model.guard import AtomKind, all_of
 from sgl_audit.rules.atoms import vocabulary
 from sgl_audit.rules.base import RuleContext
+from sgl_audit.rules.callers import entry_guard
 from sgl_audit.rules.choosing import in_server
 from sgl_audit.rules.families import nvidia, open_from
 from sgl_audit.rules.models import specific
@@ -44,7 +45,9 @@ def decided_early(context: RuleContext, option: str, quantization: str, capabili
     for item in picks(context):
         if item.option != option or "/layers/" in item.place.file:
             continue
-        for way in ways(context, item.guard, capability):
+        # A function that is filed under architectures decides for those only.
+        entered = entry_guard(context, item.place.file, item.function, 0)
+        for way in ways(context, all_of(entered, item.guard), capability):
             asked = demands(way.literals, words).get("quantization")
             named = asked is not None and quantization in (asked.allowed or ())
             marks = [lit for lit in way.literals if specific(context, lit)]

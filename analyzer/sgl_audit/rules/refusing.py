@@ -13,7 +13,7 @@ from sgl_audit.rules.atoms import vocabulary
 from sgl_audit.rules.base import RuleContext
 from sgl_audit.rules.choosing import in_server
 from sgl_audit.rules.models import specific
-from sgl_audit.rules.options import options_by_name
+from sgl_audit.rules.options import both_stages, options_by_name
 from sgl_audit.rules.reach import Reach, reach_of
 from sgl_audit.rules.registered import registered
 from sgl_audit.rules.sources import syntax_of
@@ -133,6 +133,14 @@ def refused(context: RuleContext, option: Option, value: str, capability: str) -
     if key not in known:
         known[key] = _refused(context, option, value, capability)
     return known[key]
+
+
+def turned_away(context: RuleContext, option: Option, value: str, capability: str) -> bool:
+    """The same, where an option of one stage may be refused as the option of both is."""
+    both = options_by_name(context).get(both_stages(option.name))
+    if both is not None and both != option and refused(context, both, value, capability):
+        return True
+    return refused(context, option, value, capability)
 
 
 def _refused_memory(context: RuleContext) -> dict[tuple[str, str, str], bool]:

@@ -22,6 +22,22 @@ from sgl_audit.rules.sga109 import DeprecatedTrap
 from sgl_audit.rules.sga110 import ExplicitReplaced
 from sgl_audit.rules.sga111 import UnboundName
 from sgl_audit.rules.sga112 import MissingPair
+from sgl_audit.rules.sga113 import AutomaticIsAdvisedAgainst
+from sgl_audit.rules.sga114 import AcceptedWithoutKernel
+from sgl_audit.rules.sga115 import CallWithoutGate
+from sgl_audit.rules.sga116 import DefaultBesideOptions
+from sgl_audit.rules.sga117 import GapInGenerations
+from sgl_audit.rules.sga118 import TileTooLarge
+from sgl_audit.rules.sga119 import StaleDispatcher
+from sgl_audit.rules.sga120 import ExceptionForOneModel
+from sgl_audit.rules.sga121 import SiblingWithoutGate
+from sgl_audit.rules.sga122 import NameAndCapabilities
+from sgl_audit.rules.sga123 import StaleDecision
+from sgl_audit.rules.sga124 import RefusalTooEarly
+from sgl_audit.rules.sga125 import TwoReaders
+from sgl_audit.rules.sga126 import FlagAgainstRunner
+from sgl_audit.rules.sga127 import CallNamesBackend
+from sgl_audit.rules.sga128 import ChoiceHandedOn
 
 RULES: tuple[type[Rule], ...] = (
     DefaultRefused,
@@ -36,6 +52,22 @@ RULES: tuple[type[Rule], ...] = (
     ExplicitReplaced,
     UnboundName,
     MissingPair,
+    AutomaticIsAdvisedAgainst,
+    AcceptedWithoutKernel,
+    CallWithoutGate,
+    DefaultBesideOptions,
+    GapInGenerations,
+    TileTooLarge,
+    StaleDispatcher,
+    ExceptionForOneModel,
+    SiblingWithoutGate,
+    NameAndCapabilities,
+    StaleDecision,
+    RefusalTooEarly,
+    TwoReaders,
+    FlagAgainstRunner,
+    CallNamesBackend,
+    ChoiceHandedOn,
 )
 _RANK = {severity: position for position, severity in enumerate(Severity)}
 

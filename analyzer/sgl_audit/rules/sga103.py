@@ -137,6 +137,7 @@ class AutoUndecided(Rule):
             capabilities=names,
             place=layer.place,
             function=layer.name,
+            line=gap.quantization,
             option=option.name,
             value="auto",
             message=f"no branch decides {option.name} for {gap.quantization} on these "

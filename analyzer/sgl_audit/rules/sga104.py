@@ -9,10 +9,13 @@ from sgl_audit.model.facts import Decision, GateForm
 from sgl_audit.model.guard import Atom, AtomKind, atoms, text_of
 from sgl_audit.model.report import Finding, Severity
 from sgl_audit.model.source import Place
+from sgl_audit.rules.advised import said_of
 from sgl_audit.rules.base import Rule, RuleContext
 from sgl_audit.rules.choosing import in_server
+from sgl_audit.rules.chosen import option_of
 from sgl_audit.rules.families import beyond, bound_of, nvidia, open_from
 from sgl_audit.rules.findings import finding, link
+from sgl_audit.rules.minimums import reported_for, returned_at
 from sgl_audit.rules.options import flag_of, options_by_name
 from sgl_audit.rules.picks import made_for, picks
 from sgl_audit.rules.ways import ways
@@ -107,7 +110,7 @@ class OpenRange(Rule):
         self, context: RuleContext, pick: Decision, atom: Atom, swept: frozenset[str]
     ) -> Finding:
         value = str(pick.literal)
-        option = options_by_name(context).get(pick.option)
+        option = options_by_name(context).get(pick.option) or option_of(context, pick)
         meant = made_for(context, pick.option, value)
         elsewhere = bool(meant) and not meant & swept
         flag = flag_of(option) if option is not None else ""
@@ -116,7 +119,7 @@ class OpenRange(Rule):
             capabilities=swept,
             place=pick.place,
             function=pick.function,
-            line=pick.excerpt,
+            line=f"{pick.excerpt} {text_of(pick.guard)}",
             option=option.name if option is not None else None,
             value=value,
             message=f"`{atom.text}` has no upper end, so {pick.option} = {value} is picked on "
@@ -146,16 +149,21 @@ class OpenRange(Rule):
         what = (
             "the least capability is all that is asked" if minimum else f"`{text}` is all it asks"
         )
+        names = beyond(least, _held(site))
+        bad = reported_for(context, gate.name.partition(".")[0], names) if minimum else {}
+        place = returned_at(context, place) if minimum else place
         yield finding(
             self,
-            capabilities=beyond(least, _held(site)),
+            capabilities=names,
             place=place,
             function=gate.name,
             line=text,
             value=gate.name,
             message=f"{gate.name} holds on every capability from sm{least} on: {what}, though the "
-            "kernels behind it may be of one generation",
+            "kernels behind it may be of one generation"
+            + "".join(f"; on {name}: {said_of(hit)}" for name, hit in bad.items()),
             chain=(link(context, f"{gate.name} is an open range", gate.place),),
+            severity=Severity.WARNING if bad else None,
         )
 
 

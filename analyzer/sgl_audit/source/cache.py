@@ -16,6 +16,8 @@ from sgl_audit.errors import SourceError
 from sgl_audit.source.names import shown
 
 CACHE_VARIABLE = "SGL_AUDIT_CACHE_DIR"
+WHEELS = "wheels"
+STAGING = ".fetch-"
 
 
 def cache_root(given: Path | None) -> Path:
@@ -36,7 +38,7 @@ class WheelCache:
     def __init__(self, root: Path, name: str, version: Version) -> None:
         self._name = name
         self._version = version
-        self.folder = root / "wheels" / name / str(version)
+        self.folder = root / WHEELS / name / str(version)
 
     def find(self) -> Path | None:
         """The cached wheel, x86-64 before others, or None."""
@@ -58,7 +60,7 @@ class WheelCache:
         try:
             # Beside the release's own folder, which a failed fetch then does not leave behind.
             self.folder.parent.mkdir(parents=True, exist_ok=True)
-            staging = Path(tempfile.mkdtemp(prefix=".fetch-", dir=self.folder.parent))
+            staging = Path(tempfile.mkdtemp(prefix=STAGING, dir=self.folder.parent))
         except OSError as error:
             raise SourceError(
                 f"the cache folder {shown(self.folder)} cannot be written "

@@ -98,7 +98,7 @@ def open_pypi(
 
 
 def _fetch(spec: str, cache: WheelCache) -> Path:
-    pip = _pip(spec)
+    pip = pip_command(spec)
     with cache.staging() as staging:
         output = ""
         for python in _PYTHONS:
@@ -111,7 +111,17 @@ def _fetch(spec: str, cache: WheelCache) -> Path:
     raise _failed(spec, output)
 
 
-def _pip(spec: str) -> list[str]:
+def pip_command(spec: str) -> list[str]:
+    """How the user's own pip is started; `spec` is what it is wanted for.
+
+    Raises:
+        SourceError: there is none.
+    """
+    """How the user's own pip is started.
+
+    Raises:
+        SourceError: there is none; `spec` is what it was wanted for.
+    """
     if importlib.util.find_spec("pip") is not None:
         # -P keeps a pip.py in the current folder from running in its place.
         return [sys.executable, "-P", "-m", "pip"]

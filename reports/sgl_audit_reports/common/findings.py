@@ -7,17 +7,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sgl_audit.model.report import Audit, Finding, OptionBehaviour, Severity
+from sgl_audit.model.triage import Handled, Handling
 from sgl_audit_reports.common.names import SEVERITIES
-from sgl_audit_reports.common.text import default_text, value_text
+from sgl_audit_reports.common.text import default_text, value_text, visible
 
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """A finding with the number that tables refer to it by and the anchor that links do."""
+    """A finding with the number that tables refer to it by and the anchor that links do.
+
+    Attributes:
+        handled: why it does not count ("suppressed: we pass triton"), or "" where it does.
+    """
 
     number: int
     anchor: str
     finding: Finding
+    handled: str = ""
 
 
 def severity_rank(severity: Severity) -> int:
@@ -39,6 +45,31 @@ def numbered(findings: Iterable[Finding]) -> tuple[Numbered, ...]:
         anchor = base if taken[base] == 1 else f"{base}-{taken[base]}"
         result.append(Numbered(number, anchor, finding))
     return tuple(result)
+
+
+def numbered_of(audit: Audit, *, everything: bool = False) -> tuple[Numbered, ...]:
+    """The findings to list: those that count, then those that were dealt with.
+
+    Args:
+        everything: also findings of rules that are off.
+    """
+    rest = [
+        item for item in audit.triage.handled if everything or item.handling is not Handling.OFF
+    ]
+    said = {item.finding: handled_text(item) for item in rest}
+    counting = audit.triage.counting(audit.findings)
+    ordered = [item.finding for item in (*numbered(counting), *numbered(said))]
+    anchors = {item.finding: item.anchor for item in numbered(ordered)}
+    return tuple(
+        Numbered(number, anchors[finding], finding, said.get(finding, ""))
+        for number, finding in enumerate(ordered, 1)
+    )
+
+
+def handled_text(item: Handled) -> str:
+    """`suppressed: we pass triton`."""
+    reason = f": {visible(item.reason)}" if item.reason else ""
+    return f"{item.handling.value}{reason}"
 
 
 def _anchor(fingerprint: str) -> str:

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from sgl_audit.model.capability import BY_NAME, CAPABILITIES
 from sgl_audit.model.report import Severity
+from sgl_audit.model.resolution import Launch
 from sgl_audit.model.source import Place, SourceInfo, SourceKind
 from sgl_audit_reports.common.text import listed, plural, visible
 
@@ -37,6 +38,18 @@ def capability_label(name: str, limit: int | None = 2) -> str:
     """`sm120 (rtx-pro-6000, rtx-5090, 3 more)`."""
     of_card = cards(name, limit)
     return f"{visible(name)} ({of_card})" if of_card else visible(name)
+
+
+def launch_label(launch: Launch) -> str:
+    """What a launch runs on: `rtx-5090 (sm120)` where a card was named, else as `sm120 (...)`."""
+    if launch.card is None:
+        return capability_label(launch.capability)
+    return f"{visible(launch.card)} ({visible(launch.capability)})"
+
+
+def launch_column(launch: Launch) -> str:
+    """The same as the head of a column: two cards of one capability must not look alike."""
+    return visible(launch.card or launch.capability)
 
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:

@@ -273,6 +273,7 @@ class ResolutionItem:
     reason: str
     refusals: tuple[RefusalItem, ...]
     late_unknown: bool
+    verdicts: tuple[tuple[Badge, str, str], ...]
     groups: tuple[tuple[str, tuple[ValueItem, ...]], ...]
     assumptions: tuple[AssumptionItem, ...]
     notes: tuple[str, ...]

@@ -26,7 +26,7 @@ def _item(item: Numbered, audit: Audit) -> FindingItem:
         anchor=item.anchor,
         rule=visible(finding.rule),
         badge=SEVERITY_BADGE[finding.severity],
-        title=visible(finding.title),
+        title=visible(finding.title) + (f" ({item.handled})" if item.handled else ""),
         message=visible(finding.message),
         place=link(finding.place, audit.source),
         where=capability_range(finding.capabilities, audit.capabilities),

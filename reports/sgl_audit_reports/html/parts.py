@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from sgl_audit.model.report import ChoiceState, Severity
 from sgl_audit.model.resolution import Assumption, Outcome
 from sgl_audit.model.source import Diagnostic, Place, SourceInfo
+from sgl_audit.model.verdict import Verdict
 from sgl_audit_reports.common.families import Standing
 from sgl_audit_reports.common.names import pins, source_heading, upstream_url
 from sgl_audit_reports.common.text import listed, visible
@@ -37,6 +38,14 @@ OUTCOME_BADGE = {
     Outcome.OK: Badge("✓", "accepted", "ok"),
     Outcome.REJECTED: Badge("✗", "refused", "error"),
     Outcome.UNKNOWN: Badge("?", "unknown", "unknown"),
+}
+VERDICT_BADGE = {
+    Verdict.WORKS: Badge("✓", "works", "ok"),
+    Verdict.SLOW: Badge("✓", "slow", "warning"),
+    Verdict.UNKNOWN: Badge("?", "unknown", "unknown"),
+    Verdict.WRONG: Badge("✗", "wrong results reported", "error"),
+    Verdict.NO_KERNEL: Badge("✗", "no kernel", "error"),
+    Verdict.REFUSED: Badge("✗", "refused", "error"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Templates, the security policy, and the two pages."""
+"""Templates, the security policy, and the pages."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from sgl_audit.model.evidence import Evidence, JoinedRun
+from sgl_audit.model.history import History
 from sgl_audit.model.report import Audit
 from sgl_audit.model.resolution import Resolution
+from sgl_audit.model.review import Review
 from sgl_audit.model.source import SourceInfo
 
 if TYPE_CHECKING:
@@ -37,6 +39,20 @@ def resolution_html(
 
     page = resolution_page(resolutions, source, tool_version)
     return _render("resolution.html.j2", page=page, runs=runs)
+
+
+def review_html(review: Review) -> str:
+    """The review of an upgrade as one HTML file that loads nothing."""
+    from sgl_audit_reports.html.review import review_page
+
+    return _render("review.html.j2", page=review_page(review))
+
+
+def history_html(history: History) -> str:
+    """The history of an option as one HTML file that loads nothing: a timeline."""
+    from sgl_audit_reports.html.history import history_page
+
+    return _render("history.html.j2", page=history_page(history))
 
 
 def evidence_html(found: Sequence[Evidence], tool_version: str) -> str:

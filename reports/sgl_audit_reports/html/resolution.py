@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from sgl_audit.model.resolution import Refusal, Resolution, ResolvedValue, Step
 from sgl_audit.model.source import SourceInfo
-from sgl_audit_reports.common.names import capability_label
+from sgl_audit_reports.common.names import launch_column, launch_label
 from sgl_audit_reports.common.resolutions import comparison, shown_value
 from sgl_audit_reports.common.text import value_text, visible
+from sgl_audit_reports.common.verdicts import subject
 from sgl_audit_reports.html.data import (
     RefusalItem,
     ResolutionItem,
@@ -19,6 +20,7 @@ from sgl_audit_reports.html.data import (
 )
 from sgl_audit_reports.html.parts import (
     OUTCOME_BADGE,
+    VERDICT_BADGE,
     Anchors,
     assumption_items,
     head,
@@ -49,14 +51,18 @@ def _item(resolution: Resolution, source: SourceInfo, anchors: Anchors) -> Resol
     anchor = anchors.take("on", capability)
     groups = (("Options", resolution.options), ("At run time", resolution.runtime))
     return ResolutionItem(
-        capability=visible(capability),
-        label=capability_label(capability),
+        capability=launch_column(resolution.launch),
+        label=launch_label(resolution.launch),
         anchor=anchor,
         command=_command(resolution),
         badge=OUTCOME_BADGE[resolution.outcome],
         reason=visible(resolution.reason or ""),
         refusals=_refusals(resolution, source),
         late_unknown=resolution.late is None,
+        verdicts=tuple(
+            (VERDICT_BADGE[row.verdict], subject(row), visible(row.reason))
+            for row in resolution.verdicts
+        ),
         groups=tuple(
             (title, _values(values, source, anchors, anchor)) for title, values in groups if values
         ),

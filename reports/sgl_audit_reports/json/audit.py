@@ -10,10 +10,11 @@ from sgl_audit.model.report import (
     ChoiceCell,
     Coverage,
     FamilyRow,
-    Finding,
     OptionBehaviour,
 )
+from sgl_audit.model.triage import Handling
 from sgl_audit_reports.common.families import CapabilityOverview, Standing
+from sgl_audit_reports.common.findings import Numbered, numbered_of
 from sgl_audit_reports.common.names import SEVERITIES
 from sgl_audit_reports.common.overview import overview_of
 from sgl_audit_reports.json.encode import (
@@ -30,6 +31,7 @@ from sgl_audit_reports.json.encode import (
     source_json,
     strings,
 )
+from sgl_audit_reports.json.verdicts import verdict_json
 
 
 def audit_to_json(audit: Audit) -> str:
@@ -40,6 +42,7 @@ def audit_to_json(audit: Audit) -> str:
 def audit_object(audit: Audit) -> JsonObject:
     """The audit as a JSON value."""
     overview = overview_of(audit)
+    counting = audit.triage.counting(audit.findings)
     return {
         "format": FORMAT_VERSION,
         "tool": {"name": "sgl-audit", "version": audit.tool_version},
@@ -47,9 +50,10 @@ def audit_object(audit: Audit) -> JsonObject:
         "capabilities": strings(audit.capabilities),
         "summary": {
             "findings": {
-                severity.value: sum(1 for f in audit.findings if f.severity is severity)
+                severity.value: sum(1 for f in counting if f.severity is severity)
                 for severity in SEVERITIES
             },
+            "handled": {how.value: audit.triage.count(how) for how in Handling},
             "by_capability": {
                 item.capability: _standing_json(item) for item in overview.capabilities
             },
@@ -57,11 +61,12 @@ def audit_object(audit: Audit) -> JsonObject:
         "options": [_behaviour_json(item) for item in audit.behaviours],
         "matrix": [_cell_json(cell) for cell in audit.cells],
         "families": [_family_json(row) for row in audit.families],
-        "findings": [_finding_json(item.finding) for item in overview.findings],
+        "findings": [_finding_json(item) for item in numbered_of(audit, everything=True)],
         "advice": [_advice_json(item) for item in audit.advice],
         "assumptions": [assumption_json(item) for item in audit.assumptions],
         "coverage": _coverage_json(audit.coverage),
         "diagnostics": [diagnostic_json(item) for item in audit.diagnostics],
+        "notices": [item.message for item in audit.triage.notices],
     }
 
 
@@ -90,6 +95,8 @@ def _cell_json(cell: ChoiceCell) -> JsonObject:
         "choice": plain(cell.choice),
         "capability": cell.capability,
         "state": cell.state.value,
+        "verdict": None if cell.verdict is None else cell.verdict.value,
+        "grounds": strings(cell.grounds),
         "why": cell.why,
         "places": [place_json(place) for place in cell.places],
     }
@@ -107,10 +114,12 @@ def _family_json(row: FamilyRow) -> JsonObject:
         "why": row.why,
         "where": maybe_place(row.place),
         "findings": strings(row.findings),
+        "verdicts": [verdict_json(item) for item in row.verdicts],
     }
 
 
-def _finding_json(finding: Finding) -> JsonObject:
+def _finding_json(item: Numbered) -> JsonObject:
+    finding = item.finding
     chain: list[JsonValue] = [_link_json(link) for link in finding.chain]
     return {
         "rule": finding.rule,
@@ -125,6 +134,7 @@ def _finding_json(finding: Finding) -> JsonObject:
         "remedy": finding.remedy,
         "chain": chain,
         "fingerprint": finding.fingerprint,
+        "handled": item.handled or None,
     }
 
 

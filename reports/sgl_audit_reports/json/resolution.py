@@ -14,6 +14,7 @@ from sgl_audit_reports.json.encode import (
     plain,
     strings,
 )
+from sgl_audit_reports.json.verdicts import path_json, verdict_json
 
 
 def resolution_to_json(resolution: Resolution, *, trace: bool = True) -> JsonObject:
@@ -22,25 +23,39 @@ def resolution_to_json(resolution: Resolution, *, trace: bool = True) -> JsonObj
     return {
         "id": resolution.launch.id,
         "arch": resolution.launch.capability,
+        "card": resolution.launch.card,
         "outcome": resolution.outcome.value,
         "reason": resolution.reason,
-        "rejection": None if rejection is None else _refusal(rejection),
+        "rejection": None if rejection is None else refusal_json(rejection),
         "options": _values(resolution.options, trace),
         "runtime": _values(resolution.runtime, trace),
-        "possible": [_refusal(item) for item in resolution.possible],
-        "late": _late(resolution.late),
+        "possible": [refusal_json(item) for item in resolution.possible],
+        "late": late_json(resolution.late),
         "assumptions": [assumption_json(item) for item in resolution.assumptions],
         "notes": strings(resolution.notes),
+        **_followed(resolution),
     }
 
 
-def _late(late: tuple[Refusal, ...] | None) -> JsonObject:
+def _followed(resolution: Resolution) -> JsonObject:
+    """What was found beyond the resolution, where that was asked."""
+    if not (resolution.paths or resolution.verdicts):
+        return {}
+    return {
+        "paths": [path_json(path) for path in resolution.paths],
+        "verdicts": [verdict_json(row) for row in resolution.verdicts],
+    }
+
+
+def late_json(late: tuple[Refusal, ...] | None) -> JsonObject:
+    """Refusals met once loading starts, or that they are unknown."""
     if late is None:
         return {"status": "unknown"}
-    return {"refusals": [_refusal(item) for item in late]}
+    return {"refusals": [refusal_json(item) for item in late]}
 
 
-def _refusal(refusal: Refusal) -> JsonObject:
+def refusal_json(refusal: Refusal) -> JsonObject:
+    """One refusal; one by the argument parser has no place."""
     return {
         "stage": refusal.stage,
         "type": refusal.type,

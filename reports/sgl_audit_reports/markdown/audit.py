@@ -23,6 +23,7 @@ from sgl_audit_reports.common.options import OptionCell
 from sgl_audit_reports.common.overview import Overview, overview_of
 from sgl_audit_reports.common.text import listed
 from sgl_audit_reports.markdown.escape import code, escaped, fenced, in_html, place_link, table
+from sgl_audit_reports.markdown.mermaid import chain_graph
 
 _ICON = {Severity.ERROR: "❌", Severity.WARNING: "⚠️", Severity.NOTE: "ℹ️"}
 _STANDING = {
@@ -32,18 +33,30 @@ _STANDING = {
     Standing.UNKNOWN: "❔ Unknown",
 }
 _FINDINGS = 50
+# Each is drawn by a script in the reader's browser.
+_GRAPHS = 5
+# GitHub refuses a comment of over 65,536 characters.
+_LONGEST = 60_000
 
 
 def audit_to_markdown(audit: Audit, *, findings: int = _FINDINGS) -> str:
     """Verdict and flags first; findings folded; at most `findings` of them in full.
 
-    GitHub cuts a comment off at 65,536 characters, which would cut a table or a fold in two.
+    What would not fit into one comment on GitHub is left out from the end, and said to be.
     """
     overview = overview_of(audit)
+    for limit in (findings, findings // 2, findings // 4, findings // 8, 0):
+        text = _whole(audit, overview, limit)
+        if len(text) <= _LONGEST:
+            break
+    return text
+
+
+def _whole(audit: Audit, overview: Overview, limit: int) -> str:
     lines = [*_head(audit, overview), *_advice(overview), *_options(audit, overview)]
-    lines += _findings(audit, overview, findings)
-    lines += _families(audit)
-    lines += _honesty(audit, overview)
+    lines += _findings(audit, overview, limit)
+    lines += _families(audit, limit)
+    lines += _honesty(audit, overview, limit)
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -118,13 +131,16 @@ def _finding(item: Numbered, audit: Audit) -> list[str]:
     finding = item.finding
     where = escaped(capability_range(finding.capabilities, audit.capabilities))
     when = f", {escaped(finding.when)}" if finding.when else ""
+    handled = f" <i>({in_html(item.handled)})</i>" if item.handled else ""
     head = (
         f"{_ICON[finding.severity]} [{item.number}] {in_html(finding.rule)} "
-        f"{finding.severity.value}: {in_html(finding.title)}"
+        f"{finding.severity.value}: {in_html(finding.title)}{handled}"
     )
     lines = ["<details>", f"<summary>{head}</summary>", ""]
     lines += [f"{place_link(finding.place, audit.source)} on {where}{when}", ""]
     lines += [escaped(finding.message), ""]
+    graph = chain_graph(finding) if item.number <= _GRAPHS and not item.handled else []
+    lines += [*fenced(graph, "mermaid"), ""] if graph else []
     for number, link in enumerate(finding.chain, 1):
         lines += [f"{number}. {escaped(link.text)} {place_link(link.place, audit.source)}", ""]
         if link.excerpt is not None:
@@ -135,9 +151,7 @@ def _finding(item: Numbered, audit: Audit) -> list[str]:
     return [*lines, "</details>", ""]
 
 
-def _families(audit: Audit) -> list[str]:
-    if not audit.families:
-        return []
+def _families(audit: Audit, limit: int) -> list[str]:
     rows = [
         (
             escaped(row.family),
@@ -152,7 +166,10 @@ def _families(audit: Audit) -> list[str]:
     if not rows:
         return []
     columns = ("family", "capability", "launch", "values", "why")
-    return ["### Model families with a fault or unknown", "", *table(columns, rows)]
+    lines = ["### Model families with a fault or unknown", "", *table(columns, rows[:limit])]
+    if len(rows) > limit:
+        lines += [f"{len(rows) - limit} more are left out here.", ""]
+    return lines
 
 
 def _launch(row: FamilyRow, audit: Audit) -> str:
@@ -160,14 +177,17 @@ def _launch(row: FamilyRow, audit: Audit) -> str:
     return launch_text(row, standing_of(row, advice, error_fingerprints(audit)))
 
 
-def _honesty(audit: Audit, overview: Overview) -> list[str]:
+def _honesty(audit: Audit, overview: Overview, limit: int) -> list[str]:
     assumed = listed([escaped(f"{a.name} {a.value}") for a in audit.assumptions])
     lines = [f"{overview.understood}.{f' Assumed: {assumed}.' if assumed else ''}", ""]
     gaps = (*audit.coverage.not_understood, *audit.diagnostics)
     if gaps:
         lines += ["<details>", f"<summary>Not understood: {len(gaps)}</summary>", ""]
         lines += [
-            f"- {place_link(gap.place, audit.source)} {escaped(gap.message)}" for gap in gaps[:100]
+            f"- {place_link(gap.place, audit.source)} {escaped(gap.message)}"
+            for gap in gaps[:limit]
         ]
+        if len(gaps) > limit:
+            lines.append(f"- {len(gaps) - limit} more")
         lines += ["", "</details>", ""]
     return lines

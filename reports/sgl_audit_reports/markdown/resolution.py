@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from sgl_audit.model.resolution import Outcome, Refusal, Resolution
 from sgl_audit.model.source import SourceInfo
-from sgl_audit_reports.common.names import capability_label, source_heading
+from sgl_audit_reports.common.names import launch_column, launch_label, source_heading
 from sgl_audit_reports.common.resolutions import comparison, shown_value
 from sgl_audit_reports.markdown.escape import code, escaped, place_link, table
+from sgl_audit_reports.markdown.recommendation import verdict_rows
 
 _OUTCOME = {
     Outcome.OK: "✅ accepted",
@@ -24,13 +25,14 @@ def resolution_to_markdown(resolutions: Sequence[Resolution], source: SourceInfo
         lines += _ending(resolution, source)
     if len(resolutions) == 1:
         lines += _values(resolutions[0], source)
+        lines += verdict_rows(resolutions[0].verdicts)
     else:
         lines += _comparison(resolutions)
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _ending(resolution: Resolution, source: SourceInfo) -> list[str]:
-    where = escaped(capability_label(resolution.launch.capability))
+    where = escaped(launch_label(resolution.launch))
     reason = f": {escaped(resolution.reason)}" if resolution.reason else ""
     lines = [f"- {_OUTCOME[resolution.outcome]} on {where}{reason}"]
     refusals = [resolution.rejection] if resolution.rejection is not None else []
@@ -69,5 +71,5 @@ def _comparison(resolutions: Sequence[Resolution]) -> list[str]:
         )
         for row in comparison(resolutions)
     ]
-    columns = ["option", *(escaped(item.launch.capability) for item in resolutions)]
+    columns = ["option", *(escaped(launch_column(item.launch)) for item in resolutions)]
     return table(columns, rows) if rows else []

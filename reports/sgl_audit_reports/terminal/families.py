@@ -14,7 +14,7 @@ from sgl_audit_reports.common.families import (
     launch_text,
     standing_of,
 )
-from sgl_audit_reports.common.findings import numbered
+from sgl_audit_reports.common.findings import numbered_of
 from sgl_audit_reports.terminal.console import QUIET, indented, line, text
 
 STANDING_STYLE = {
@@ -29,7 +29,7 @@ def render_families(audit: Audit, console: Console) -> None:
     """By capability: how each family's launch ends and what its options become, worst first."""
     if not audit.families:
         console.print(text("Model families were not computed.", QUIET))
-    numbers = {item.finding.fingerprint: item.number for item in numbered(audit.findings)}
+    numbers = {item.finding.fingerprint: item.number for item in numbered_of(audit)}
     errors = error_fingerprints(audit)
     for capability in dict.fromkeys(row.capability for row in audit.families):
         console.print(text(f"on {capability}", "bold"))

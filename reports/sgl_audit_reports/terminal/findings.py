@@ -40,6 +40,8 @@ def render_finding(item: Numbered, asked: Sequence[str], console: Console) -> No
         "  ",
         (finding.title, HEADING),
     )
+    if item.handled:
+        head.append(f"  ({item.handled})", QUIET)
     console.print(head)
     where = capability_range(finding.capabilities, asked)
     when = f", {finding.when}" if finding.when else ""

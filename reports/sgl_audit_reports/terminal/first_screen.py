@@ -6,7 +6,7 @@ import shlex
 
 from rich.console import Console
 
-from sgl_audit.model.report import Audit
+from sgl_audit.model.report import Audit, Severity
 from sgl_audit_reports.common.families import AdviceBlock, Standing, standings
 from sgl_audit_reports.common.findings import Numbered
 from sgl_audit_reports.common.names import (
@@ -29,11 +29,12 @@ from sgl_audit_reports.terminal.console import (
 from sgl_audit_reports.terminal.families import STANDING_STYLE
 from sgl_audit_reports.terminal.option_table import option_table
 
-_ROWS = 5
+_ROWS = 4
 _FOOTNOTES = 3
 _CAPABILITIES = 3
 _ADVICE = 2
 _SUBJECTS = 6
+_REASONS = 2
 
 
 def render_first_screen(audit: Audit, overview: Overview, console: Console) -> None:
@@ -126,6 +127,8 @@ def _advice(block: AdviceBlock, where: str, console: Console) -> None:
     # One flag with its value must not be torn apart, and the lines must paste as they are.
     for row in wrapped_flags(block.flags, console.width - 4):
         console.print(text(f"  {row}", "bold"), soft_wrap=True)
+    for reason in block.reasons[-_REASONS:]:
+        console.print(text(f"  {clipped(visible(reason), console.width - 4)}", QUIET))
 
 
 def wrapped_flags(flags: tuple[str, ...], width: int) -> list[str]:
@@ -150,8 +153,16 @@ def _plain_flag(flag: str) -> bool:
 
 
 def _footnotes(overview: Overview, console: Console) -> None:
-    for item in overview.findings[:_FOOTNOTES]:
+    for item in overview.findings[: _footnotes_shown(overview)]:
         _footnote(item, console)
+
+
+def _footnotes_shown(overview: Overview) -> int:
+    """The reasons of an advice take the place of the last footnote: it is one screen."""
+    reasons = any(
+        block.reasons and block.flags for c in overview.capabilities for block in c.advice
+    )
+    return _FOOTNOTES - 1 if reasons else _FOOTNOTES
 
 
 def _footnote(item: Numbered, console: Console) -> None:
@@ -165,12 +176,20 @@ def _footnote(item: Numbered, console: Console) -> None:
     hanging(console, text(f"[{item.number}]"), value)
 
 
+def _unread(audit: Audit) -> str:
+    """The files that could not be read: no total is to be trusted without them."""
+    places = unique(str(item.place) for item in audit.facts.diagnostics if item.place is not None)
+    return f"; NOT READ: {listed(places, 1)}" if places else ""
+
+
 def _totals(audit: Audit, overview: Overview, console: Console) -> None:
-    rest = f" ({_FOOTNOTES} shown)" if len(overview.findings) > _FOOTNOTES else ""
+    room = _footnotes_shown(overview)
+    rest = f" ({room} shown)" if len(overview.findings) > room else ""
     assumed = unique(f"{item.name} {item.value}" for item in audit.assumptions)
     said = f"   assumed: {listed(assumed, 3)}" if assumed else ""
     console.print(line(f"{overview.counts}{rest}", (said, QUIET)))
-    console.print(text(overview.understood))
+    unread = (_unread(audit), SEVERITY_STYLE[Severity.ERROR])
+    console.print(line(overview.understood, unread))
     rule = overview.findings[0].finding.rule if overview.findings else None
     steps = ["--details", "-o report.html"]
     if rule is not None:

@@ -10,18 +10,43 @@ from rich.text import Text
 
 from sgl_audit.model.facts import Scalar
 from sgl_audit.model.report import Audit, ChoiceCell, ChoiceState
+from sgl_audit.model.verdict import Verdict
 from sgl_audit_reports.common.names import capability_range, in_order
 from sgl_audit_reports.common.text import value_text, visible
-from sgl_audit_reports.terminal.console import QUIET, line, plain_table, text
+from sgl_audit_reports.terminal.console import (
+    QUIET,
+    heading,
+    indented,
+    line,
+    plain_table,
+    text,
+)
+from sgl_audit_reports.terminal.recommendation import STYLES
 from sgl_audit_reports.terminal.symbols import SHORT, symbol
 
 _NAMES = 36
+_GROUNDS = 3
 
 
 def render_matrix(audit: Audit, console: Console, *, option: str | None = None) -> None:
     """The matrix of an audit, of one option only where it is named."""
     cells = [cell for cell in audit.cells if option in (None, cell.option)]
     render_cells(cells, audit.capabilities, console)
+    _verdicts(cells, console)
+
+
+def _verdicts(cells: Sequence[ChoiceCell], console: Console) -> None:
+    """What is known of choices that can be had, where something speaks of them."""
+    told = [cell for cell in cells if cell.grounds and cell.state is not ChoiceState.REFUSED]
+    if not told:
+        return
+    heading(console, "What is known of them")
+    for cell in told:
+        verdict = cell.verdict or Verdict.UNKNOWN
+        name = f"{cell.option} = {value_text(cell.choice)} on {cell.capability}: "
+        console.print(line(name, (verdict.value, STYLES[verdict])))
+        for ground in cell.grounds[:_GROUNDS]:
+            indented(console, text(ground, QUIET))
 
 
 def render_cells(

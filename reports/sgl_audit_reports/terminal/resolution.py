@@ -9,8 +9,9 @@ from rich.text import Text
 from rich.tree import Tree
 
 from sgl_audit.model.resolution import Outcome, Refusal, Resolution, ResolvedValue, Step
-from sgl_audit_reports.common.names import capability_label
-from sgl_audit_reports.common.resolutions import comparison, shown_value
+from sgl_audit_reports.common.names import launch_column, launch_label
+from sgl_audit_reports.common.resolutions import ComparedValue, comparison, shown_value
+from sgl_audit_reports.common.text import clipped
 from sgl_audit_reports.terminal.console import (
     QUIET,
     heading,
@@ -20,7 +21,9 @@ from sgl_audit_reports.terminal.console import (
     text,
 )
 from sgl_audit_reports.terminal.details import render_assumptions
+from sgl_audit_reports.terminal.recommendation import render_verdicts
 
+_COLUMN = 20
 _OUTCOME_STYLE = {
     Outcome.OK: "bold green",
     Outcome.REJECTED: "bold red",
@@ -57,13 +60,33 @@ def render_resolution(
         console.print(text("Refusals once loading starts: unknown", "magenta"))
     else:
         _refusals("Refused once loading starts", resolution.late, console)
+    if resolution.verdicts:
+        render_verdicts("Will it work", resolution.verdicts, console)
+        _paths(resolution, console)
     render_assumptions(resolution.assumptions, console)
     for note in resolution.notes:
         console.print(line(("note: ", QUIET), note))
 
 
+def _paths(resolution: Resolution, console: Console) -> None:
+    heading(console, "What runs")
+    for path in resolution.paths:
+        where = f"  {path.place}" if path.place is not None else ""
+        console.print(
+            line((path.site.value, "bold"), f"  {path.method or 'unknown'}", (where, QUIET))
+        )
+        for call in path.calls:
+            when = f"  when {' and '.join(call.when)}" if call.when else ""
+            arguments = dict(call.arguments)
+            chosen = f"(backend={arguments['backend']})" if "backend" in arguments else ""
+            said = line(f"{call.function}{chosen}", (f"  {call.place}{clipped(when, 90)}", QUIET))
+            indented(console, said)
+        for gap in path.gaps if not path.calls else ():
+            indented(console, line(("not followed: ", "magenta"), gap))
+
+
 def _outcome(resolution: Resolution, console: Console) -> None:
-    where = capability_label(resolution.launch.capability)
+    where = launch_label(resolution.launch)
     reason = f": {resolution.reason}" if resolution.reason else ""
     style = _OUTCOME_STYLE[resolution.outcome]
     console.print(line((_OUTCOME[resolution.outcome], style), f" on {where}{reason}"))
@@ -75,7 +98,7 @@ def _outcome(resolution: Resolution, console: Console) -> None:
 def _refusal(refusal: Refusal, console: Console) -> None:
     place = f"  {refusal.place}" if refusal.place is not None else ""
     indented(console, line((refusal.type, "red"), f" [{refusal.stage}]", (place, QUIET)))
-    indented(console, text(refusal.message), 4)
+    indented(console, text(refusal.message or "(without a message)"), 4)
     if refusal.guard:
         indented(console, line(("when ", QUIET), refusal.guard), 4)
 
@@ -98,7 +121,7 @@ def _values(
     if options:
         shown = [value for value in values if value.name in options]
     else:
-        shown = [v for v in values if everything or not v.decided or len(v.steps) > 1]
+        shown = [v for v in values if everything or _tells(v)]
     if not shown:
         return
     heading(console, title)
@@ -107,6 +130,12 @@ def _values(
     hidden = len(values) - len(shown)
     if hidden and not options:
         console.print(text(f"{hidden} more keep their default or flag: --all", QUIET))
+
+
+def _tells(value: ResolvedValue) -> bool:
+    """Whether something acted on the value, or it is one of several."""
+    same = len(value.cases) == 1 and not value.steps
+    return len(value.steps) > 1 or not (value.decided or same)
 
 
 def _tree(value: ResolvedValue) -> Tree:
@@ -148,10 +177,9 @@ def render_resolutions(
         if resolution.rejection is not None:
             _refusal(resolution.rejection, console)
     rows = comparison(resolutions, options, everything)
-    room = max(1, (console.width - 36) // 16)
-    for start in range(0, len(resolutions), room):
-        part = slice(start, start + room)
-        names = [item.launch.capability for item in resolutions[part]]
+    heads = [launch_column(item.launch) for item in resolutions]
+    for part in _fitting(heads, rows, console.width):
+        names = heads[part]
         console.print()
         body = [
             (
@@ -164,3 +192,18 @@ def render_resolutions(
         console.print(plain_table((" ", "option", *names), body))
     same = f"{sum(row.differs for row in rows)} of {len(rows)} shown differ (*)"
     console.print(text(same, QUIET))
+
+
+def _fitting(heads: Sequence[str], rows: Sequence[ComparedValue], width: int) -> list[slice]:
+    """Columns in as few tables as fit; a long value wraps and takes no more than others."""
+    used = 5 + max((len(row.name) for row in rows), default=0)
+    parts: list[slice] = []
+    start, taken = 0, used
+    for index, head in enumerate(heads):
+        longest = max((len(row.values[index]) for row in rows), default=0)
+        own = 2 + max(len(head), min(longest, _COLUMN))
+        if index > start and taken + own > width:
+            parts.append(slice(start, index))
+            start, taken = index, used
+        taken += own
+    return [*parts, slice(start, len(heads))]

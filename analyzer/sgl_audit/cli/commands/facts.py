@@ -35,18 +35,20 @@ def command(
     jobs: int,
     no_progress: bool,
     color: str,
-) -> None:
+) -> int:
     """Read the facts of SOURCE: choice lists, options, enums, gates, environment variables,
     decisions and rejections, each with file and line. Gates are for every capability unless
     --arch says which."""
     from sgl_audit.cli import choosing, output
     from sgl_audit.cli.reading import read
     from sgl_audit.cli.stderr import Feedback
+    from sgl_audit.cli.unread import completeness
 
     targets = output.targets(form, outputs, FORMS)
     with Feedback(bar=not no_progress) as feedback:
         tree, facts = read(source, archs, choosing.Opening(offline, cache_dir), jobs, feedback)
     output.write(targets, lambda target: render(facts, tree.info, target, color))
+    return completeness(facts.diagnostics)
 
 
 def render(facts: Facts, info: SourceInfo, target: Target, color: str) -> str:

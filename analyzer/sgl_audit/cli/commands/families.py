@@ -41,18 +41,20 @@ def command(
     jobs: int,
     no_progress: bool,
     color: str,
-) -> None:
+) -> int:
     """Show how the architectures and quantizations that SOURCE itself names launch on each GPU
     with nothing set: worst first, with what to pass."""
     from sgl_audit.cli import choosing, output
     from sgl_audit.cli.auditing import make_audit
     from sgl_audit.cli.stderr import Feedback
+    from sgl_audit.cli.unread import completeness
 
     targets = output.targets(form, outputs, FORMS)
     opening = choosing.Opening(offline, cache_dir, transformers)
     with Feedback(bar=not no_progress) as feedback:
         audit = make_audit(source, archs, opening, assumed, jobs, feedback)
     output.write(targets, lambda target: render(audit, target, color))
+    return completeness(audit.facts.diagnostics)
 
 
 def render(audit: Audit, target: Target, color: str) -> str:

@@ -29,12 +29,13 @@ def command(
     cache_dir: Path | None,
     jobs: int,
     no_progress: bool,
-) -> None:
+) -> int:
     """Write the graph of SOURCE: capabilities, gates, decisions, rejections, options, choices,
     enum members, variables and dispatch sites, with conditions and places on the edges."""
     from sgl_audit.cli import choosing, output
     from sgl_audit.cli.reading import read
     from sgl_audit.cli.stderr import Feedback
+    from sgl_audit.cli.unread import completeness
     from sgl_audit.graph import build_graph, export_graph
     from sgl_audit.model.capability import ALL_CAPABILITIES
 
@@ -46,6 +47,7 @@ def command(
     wanted = tuple(choosing.known_name(name, names, "option") for name in options)
     graph = build_graph(facts, capabilities=capabilities, options=wanted or None)
     output.write(targets, lambda target: _ended(export_graph(graph, target.form)))
+    return completeness(facts.diagnostics)
 
 
 def _ended(text: str) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sgl_audit.cli.output import Target
     from sgl_audit.model.report import Audit
 
-FORMS = ("terminal", "json")
+FORMS = ("terminal", "json", "csv")
 
 
 @click.command(
@@ -47,12 +47,13 @@ def command(
     jobs: int,
     no_progress: bool,
     color: str,
-) -> None:
+) -> int:
     """Show what each capability makes of each choice of each backend option of SOURCE."""
     from sgl_audit.cli import choosing, output
     from sgl_audit.cli.auditing import make_audit, only
     from sgl_audit.cli.joining import read_runs, with_runs
     from sgl_audit.cli.stderr import Feedback
+    from sgl_audit.cli.unread import completeness
     from sgl_audit.model.capability import ALL_CAPABILITIES
 
     targets = output.targets(form, outputs, FORMS)
@@ -67,6 +68,7 @@ def command(
     output.write(
         targets, lambda target: with_runs(render(audit, target, color), target, runs, color)
     )
+    return completeness(audit.facts.diagnostics)
 
 
 def render(audit: Audit, target: Target, color: str) -> str:
@@ -75,6 +77,10 @@ def render(audit: Audit, target: Target, color: str) -> str:
         from sgl_audit.cli.parts import part_of_audit
 
         return part_of_audit(audit, "matrix")
+    if target.form == "csv":
+        from sgl_audit_reports.ci import matrix_to_csv
+
+        return matrix_to_csv(audit)
     from sgl_audit.cli.output import on_terminal
     from sgl_audit_reports.terminal import render_matrix
 

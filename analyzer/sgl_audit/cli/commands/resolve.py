@@ -32,6 +32,12 @@ from sgl_audit.cli.parsing import LaunchCommand
 @options.format_option("terminal", "json", "jsonl", "html", "markdown")
 @options.output_option
 @click.option("--all", "everything", is_flag=True, help="Also values that nothing changed.")
+@click.option(
+    "--verdicts",
+    is_flag=True,
+    help="Follow the launch to the kernels it runs, and say of each whether it works.",
+)
+@options.knowledge_options
 @click.option("--every", is_flag=True, help="Every server argument, not only of backends.")
 @options.evidence_option
 @options.transformers_option
@@ -52,6 +58,10 @@ def command(
     form: str | None,
     outputs: tuple[str, ...],
     everything: bool,
+    verdicts: bool,
+    flashinfer: str | None,
+    advisories: Path | None,
+    binaries: tuple[Path, ...],
     every: bool,
     evidence: Path | None,
     transformers: str | None,
@@ -79,7 +89,7 @@ def command(
     from sgl_audit.launch import parse_assumptions
 
     assume = parse_assumptions(assumed)
-    opening = Opening(offline, cache_dir, transformers)
+    opening = Opening(offline, cache_dir, transformers, flashinfer, advisories, binaries)
     described = Described(model_config, model_arch, quantization_of)
     with Feedback(bar=not no_progress) as feedback:
         if batch is not None:
@@ -88,6 +98,16 @@ def command(
             return asking.answer_batch(asked, opening, feedback)
         line = asking.read_line(launch, launch_file, name, assume, bool(described))
         question = asking.Question(
-            source, line, chosen(archs), described, assume, options, everything, every, evidence
+            source,
+            line,
+            chosen(archs),
+            described,
+            assume,
+            options,
+            everything,
+            every,
+            verdicts,
+            evidence,
+            typed=launch_file is None,
         )
         return asking.answer(question, opening, asking.Report(form, outputs, color), feedback)

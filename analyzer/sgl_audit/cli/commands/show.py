@@ -27,15 +27,17 @@ def command(
     jobs: int,
     no_progress: bool,
     color: str,
-) -> None:
+) -> int:
     """Show everything about NAME, an option or flag, a choice, a gate, an enum, a choice list or
     an environment variable: where it is defined, who sets, reads and refuses it under which
     condition, and what each capability makes of it."""
+    from sgl_audit.audit.own import server_facts
     from sgl_audit.cli import choosing, output
     from sgl_audit.cli.pages import find_pages
     from sgl_audit.cli.pages.subject import Subject
     from sgl_audit.cli.reading import read
     from sgl_audit.cli.stderr import Feedback
+    from sgl_audit.cli.unread import completeness
     from sgl_audit.model.capability import ALL_CAPABILITIES
     from sgl_audit_reports.terminal import render_show
 
@@ -43,6 +45,7 @@ def command(
     with Feedback(bar=not no_progress) as feedback:
         tree, facts = read(source, archs, choosing.Opening(offline, cache_dir), jobs, feedback)
     names = choosing.names_of(choosing.chosen(archs))
+    facts = server_facts(tree, facts)
     pages = find_pages(Subject(tree, facts, names or ALL_CAPABILITIES, bool(names)), name)
     target = output.Target(output.TERMINAL, output.STDOUT)
     output.write(
@@ -52,3 +55,4 @@ def command(
             for page in pages
         ),
     )
+    return completeness(facts.diagnostics)

@@ -40,11 +40,13 @@ def command(
     decision of the tree (conditions, smallest first), and which model families end up with it
     with nothing set; or why none does. Exit code:
     0 where one does, 1 where none does, 3 where that is not known."""
+    from sgl_audit.audit.own import server_facts
     from sgl_audit.cli import choosing, output
     from sgl_audit.cli.pages.subject import Subject
     from sgl_audit.cli.reading import read_facts
     from sgl_audit.cli.reverse import families_with, reverse_page, wanted
     from sgl_audit.cli.stderr import Feedback
+    from sgl_audit.cli.unread import unread
     from sgl_audit.launch import parse_assumptions
     from sgl_audit_reports.terminal import render_show
 
@@ -54,7 +56,7 @@ def command(
     with Feedback(bar=not no_progress) as feedback:
         tree = choosing.open_tree(source, opening, feedback)
         pairs = choosing.chosen_or_local(archs, feedback)
-        facts = read_facts(tree, (pairs,), jobs, feedback)
+        facts = server_facts(tree, read_facts(tree, (pairs,), jobs, feedback))
         names = choosing.names_of(pairs)
         option, value = wanted(facts, text)
         found = (
@@ -83,7 +85,9 @@ def command(
             for page, _ in pages
         ),
     )
-    return exit_code([reached for _, reached in pages])
+    # What a file that was not read says might reach it.
+    unknown = None if unread(facts.diagnostics) else False
+    return exit_code([unknown if reached is False else reached for _, reached in pages])
 
 
 def exit_code(reached: list[bool | None]) -> int:

@@ -174,6 +174,7 @@ def _builders() -> dict[str, Builder]:
         pure,
         system,
         torch_module,
+        yaml_module,
     )
 
     table: dict[str, Builder] = {}
@@ -192,6 +193,7 @@ def _builders() -> dict[str, Builder]:
         argparse_module,
         hub,
         compressed_tensors_module,
+        yaml_module,
     ):
         table.update(part.BUILDERS)
     table["typing"] = table["typing_extensions"] = lambda standins, module: standins.typing.fill(

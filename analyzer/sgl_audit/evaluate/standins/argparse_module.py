@@ -94,6 +94,23 @@ class NamespaceView:
         self._item.d[name] = value
 
 
+# Name of each of argparse's own actions -> the one it derives from.
+ACTION_KINDS = {
+    "_StoreAction": "Action",
+    "_StoreConstAction": "Action",
+    "_StoreTrueAction": "_StoreConstAction",
+    "_StoreFalseAction": "_StoreConstAction",
+    "_AppendAction": "Action",
+    "_AppendConstAction": "Action",
+    "_ExtendAction": "_AppendAction",
+    "_CountAction": "Action",
+    "_HelpAction": "Action",
+    "_VersionAction": "Action",
+    "_SubParsersAction": "Action",
+    "BooleanOptionalAction": "Action",
+}
+
+
 class ActionAdapter(argparse.Action):
     """Runs an interpreted action."""
 
@@ -140,8 +157,12 @@ class ParserAdapter:
     def _action_view(self, machine: Machine, action: Any) -> Value:
         if isinstance(action, ActionAdapter):
             return action.item
-        item = Instance(self.tools.action)
-        item.d.update({name: getattr(action, name, None) for name in ACTION_FIELDS})
+        # One and the same, however often the program reads the parser's list of actions.
+        item = getattr(action, "_seen_as", None)
+        if item is None:
+            item = Instance(self.tools.kinds.get(type(action).__name__, self.tools.action))
+            item.d.update({name: getattr(action, name, None) for name in ACTION_FIELDS})
+            action._seen_as = item
         return item
 
     def _do_add_argument(self, owner: Any, *flags: Value, **options: Value) -> Value:
@@ -257,6 +278,10 @@ class Argparse:
         self.standins = standins
         root = machine.object_class
         self.action = Class("Action", (root,), {}, "argparse")
+        self.kinds: dict[str, Class] = {}
+        for name, parent in ACTION_KINDS.items():
+            base = self.kinds.get(parent, self.action)
+            self.kinds[name] = Class(name, (base,), {}, "argparse")
         self.namespace = Class("Namespace", (root,), {}, "argparse")
         self.type_error = Class(
             "ArgumentTypeError", (machine.exceptions["Exception"],), {}, "argparse"
@@ -340,7 +365,7 @@ def _build(standins: Standins, module: Module) -> None:
     parser = Class("ArgumentParser", (machine.object_class,), {}, "argparse")
     parser.data["new"] = Native("ArgumentParser", lambda a, k: tools.parser(*a[1:], **k), raw=True)
     parser.data["check"] = lambda value: isinstance(value, HostParser)
-    boolean = Class("BooleanOptionalAction", (tools.action,), {}, "argparse")
+    boolean = tools.kinds["BooleanOptionalAction"]
     boolean.data["boolean_optional"] = True
     module.ns.update(
         {
@@ -355,14 +380,7 @@ def _build(standins: Standins, module: Module) -> None:
             "BooleanOptionalAction": boolean,
         }
     )
-    for name in (
-        "_StoreAction",
-        "_StoreTrueAction",
-        "_StoreConstAction",
-        "_AppendAction",
-        "_StoreFalseAction",
-    ):
-        module.ns[name] = Class(name, (tools.action,), {}, "argparse")
+    module.ns.update({name: kind for name, kind in tools.kinds.items() if name[0] == "_"})
 
 
 BUILDERS: dict[str, Any] = {"argparse": _build}

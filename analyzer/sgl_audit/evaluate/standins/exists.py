@@ -1,7 +1,8 @@
 """Which distributions and modules exist outside the tree.
 
 Assumes: everything the distribution's metadata requires (extras aside) is installed in the pinned
-version, with the companions those bring; nothing else is.
+version, with the companions those bring; nothing else is. A source without metadata says nothing
+of what is installed: then everything known here is, in a version that is not known.
 """
 
 from __future__ import annotations
@@ -152,6 +153,8 @@ class Existing:
     def _installed(self) -> set[str]:
         roots = set(COMPANIONS)
         world = self.standins.world
+        if not world.has_metadata:
+            roots.update(module for modules in MODULES.values() for module in modules)
         for pin in world.distribution.requires:
             if pin.extra is None:
                 roots.update(MODULES.get(pin.name, (pin.name.replace("-", "_"),)))
@@ -170,6 +173,10 @@ class Existing:
         if name == "flashinfer":
             self.standins.world.ask("flashinfer")
         return name in self.roots
+
+    def is_known(self, distribution: str) -> bool:
+        """Whether a distribution is one that this table knows."""
+        return distribution in MODULES or distribution.replace("-", "_") in COMPANIONS
 
     def submodule(self, name: str) -> bool:
         """Whether a submodule of an existing package exists; assumed unless known otherwise."""

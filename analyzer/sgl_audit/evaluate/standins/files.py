@@ -22,6 +22,11 @@ MAX_BYTES = 32_000_000
 ABOUT_MODEL = frozenset({"configuration of", "is at"})
 
 
+def _whole(question: str) -> str:
+    """A question about the model itself, not about one of its files."""
+    return "the model's configuration" if question == "configuration of" else f"model {question}"
+
+
 class Handle:
     """An open file. Text written stays in memory."""
 
@@ -60,7 +65,7 @@ class Files:
             if text.startswith(root + "/") or (text == root and question in ABOUT_MODEL):
                 rest = text[len(root) :].lstrip("/")
                 return Unknown(
-                    f"model {question} {rest}",
+                    f"model {question} {rest}" if rest else _whole(question),
                     "the model is not at hand",
                     ("model", question, rest),
                     "model",
@@ -187,8 +192,8 @@ class Files:
         real = self.real(text)
         if real is not None and self.is_file(text):
             if real.stat().st_size > MAX_BYTES:
-                raise self.standins.machine.error(
-                    "OSError", f"{text} is larger than {MAX_BYTES} bytes"
+                raise Undecidable(
+                    f"{text} has more than the {MAX_BYTES // 1_000_000} MB that sgl-audit reads"
                 )
             return real.read_bytes()
         try:

@@ -76,15 +76,12 @@ def _metadata(standins: Standins, module: Module) -> None:
         listed = any(
             pin.name == wanted and pin.extra is None for pin in world.distribution.requires
         )
-        if listed and wanted not in world.packages:
+        unstated = not world.has_metadata and standins.existing.is_known(wanted)
+        if (listed or unstated) and wanted not in world.packages:
             from sgl_audit.evaluate.values import Unknown
 
-            return Unknown(
-                f"version of {wanted}",
-                "required without an exact version",
-                ("version", wanted),
-                "version",
-            )
+            reason = "required without an exact version" if listed else "the source has no metadata"
+            return Unknown(f"version of {wanted}", reason, ("version", wanted), "version")
         raise Raised(machine.call(missing, [name], {}))
 
     standins.define(module, version=version)

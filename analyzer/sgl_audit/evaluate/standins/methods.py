@@ -120,8 +120,9 @@ def changing(name: str) -> Method:
         if isinstance(owner, list) and name == "pop" and args:
             args = [machine.as_index(args[0])]
         machine.touch(owner)
-        if machine.tracer is not None and name == "append" and args:
-            machine.tracer.appended(owner, args[0])
+        if machine.tracer is not None and args and name in ("append", "extend"):
+            for value in args if name == "append" else args[0]:
+                machine.tracer.appended(owner, value)
         try:
             return getattr(builtin_kind(owner), name)(owner, *args, **kwargs)
         except (Raised, Undecidable):

@@ -50,6 +50,10 @@ def _subprocess(standins: Standins, module: Module) -> None:
                 world.ask("driver")
                 return 0, f"{world.driver}\n"
             return 1, ""
+        if "rocminfo" in text and "Size" in text and world.is_rocm:
+            # The pipelines that ask it end in the size of each GPU's memory in KiB.
+            world.ask("gpu_memory_mib")
+            return 0, f"{world.memory_mib << 10}(0x{world.memory_mib << 10:x})\n" * world.gpu_count
         if "rocm-smi" in text and world.is_rocm:
             return 0, "".join(
                 f"GPU[{i}] : VRAM Total Memory (B): {world.memory_mib << 20}\n"

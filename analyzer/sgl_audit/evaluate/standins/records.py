@@ -167,6 +167,8 @@ def _store(
             machine.setattr(owner, field.name, value)
         else:
             owner.d[field.name] = value
+    if machine.tracer is not None:
+        machine.tracer.began(owner)
 
 
 def equality(names: list[str]) -> Native:

@@ -292,8 +292,37 @@ def _nn(standins: Standins, module: Module) -> None:
         cls.ns[name] = Native(name, lambda a, k: [], raw=True, method=True)
     cls.ns["training"] = False
     module.ns["Module"] = cls
-    module.ns["ModuleList"] = Class("ModuleList", (cls,), {}, "torch.nn")
+    module.ns["ModuleList"] = _module_list(machine, cls)
     module.ns["ModuleDict"] = Class("ModuleDict", (cls,), {}, "torch.nn")
+
+
+def _module_list(machine: Any, base: Class) -> Class:
+    """`torch.nn.ModuleList`: a list of modules that is itself one."""
+
+    def start(args: list[Value], kwargs: dict[str, Value]) -> None:
+        given = args[1] if len(args) > 1 else kwargs.get("modules")
+        items = [] if given is None else list(machine.iterate(given))
+        machine.plain_setattr(args[0], "_items", items)
+
+    def items(args: list[Value]) -> Value:
+        return args[0].d.get("_items", [])
+
+    def append(args: list[Value], kwargs: dict[str, Value]) -> Value:
+        machine.touch(items(args))
+        items(args).append(args[1])
+        return args[0]
+
+    cls = Class("ModuleList", (base,), {}, "torch.nn")
+    methods = {
+        "__init__": start,
+        "__getitem__": lambda a, k: machine.getitem(items(a), a[1]),
+        "__iter__": lambda a, k: machine.iterate(items(a)),
+        "__len__": lambda a, k: len(items(a)),
+        "append": append,
+    }
+    for name, run in methods.items():
+        cls.ns[name] = Native(name, run, raw=True, method=True)
+    return cls
 
 
 def _native_part(standins: Standins, module: Module) -> None:

@@ -33,7 +33,7 @@ def read_requirements(tree: SourceTree) -> KernelRequirements:
     Raises:
         SourceError: the tree holds no FlashInfer package.
     """
-    with _aside():
+    with aside():
         reader = Reader(tree)
         try:
             return reader.everything()
@@ -42,7 +42,7 @@ def read_requirements(tree: SourceTree) -> KernelRequirements:
 
 
 @contextmanager
-def _aside() -> Iterator[None]:
+def aside() -> Iterator[None]:
     """Leave the process as it was: its garbage collector and its other interpreters.
 
     All syntax trees stay until the end, and each collection would walk them again: without one,

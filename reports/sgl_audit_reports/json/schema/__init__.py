@@ -6,7 +6,7 @@ import json
 from importlib.resources import files
 from typing import Any, Literal
 
-SchemaName = Literal["audit", "facts", "resolution"]
+SchemaName = Literal["audit", "checks", "facts", "resolution", "review"]
 
 
 def schema(name: SchemaName) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""The pre-upgrade review: two trees compared, in order of harm."""
