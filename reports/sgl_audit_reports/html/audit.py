@@ -20,11 +20,13 @@ from sgl_audit_reports.html.parts import (
     gap_items,
     head,
 )
+from sgl_audit_reports.html.paths import path_groups, quantizations
 
 _SECTIONS = (
     ("summary", "Summary"),
     ("options", "Options"),
     ("matrix", "Matrix"),
+    ("paths", "Paths"),
     ("findings", "Findings"),
     ("families", "Families"),
     ("facts", "Facts"),
@@ -37,6 +39,8 @@ def audit_page(audit: Audit) -> AuditPage:
     overview = overview_of(audit)
     findings = finding_items(overview.findings, audit)
     anchors = Anchors()
+    paths = path_groups(audit, overview, anchors)
+    to_path = {group.option: group.anchor for group in paths}
     return AuditPage(
         head=head("Backend audit", audit.source, audit.tool_version, _SECTIONS),
         verdict=_verdict(overview),
@@ -44,8 +48,13 @@ def audit_page(audit: Audit) -> AuditPage:
         advice=_advice(overview),
         tiles=_tiles(audit),
         capabilities=tuple(visible(name) for name in audit.capabilities),
-        options=option_items(overview),
+        options=option_items(overview, to_path),
         matrix=matrix_options(audit, overview, anchors),
+        paths=paths,
+        path_families=tuple(sorted(unique(group.family for group in paths))),
+        path_quantizations=tuple(
+            (f"q{index}", name) for index, name in enumerate(quantizations(audit))
+        ),
         legend=tuple(STATE_BADGE.values()),
         findings=findings,
         finding_options=tuple(sorted(unique(item.option for item in findings if item.option))),

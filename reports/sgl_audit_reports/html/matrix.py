@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sgl_audit.model.facts import Scalar
 from sgl_audit.model.report import Audit, ChoiceCell, ChoiceState
@@ -23,12 +23,15 @@ from sgl_audit_reports.html.parts import SEVERITY_BADGE, STATE_BADGE, Anchors, l
 _PLACES = 4
 
 
-def option_items(overview: Overview) -> tuple[OptionItem, ...]:
-    """Every option, the worst first."""
+def option_items(overview: Overview, to_path: Mapping[str, str]) -> tuple[OptionItem, ...]:
+    """Every option, the worst first; `to_path` names the anchor of its way to a kernel."""
     anchors = {item.number: item.anchor for item in overview.findings}
     return tuple(
         OptionItem(
-            visible(row.option), row.default, tuple(_cell(cell, anchors) for cell in row.cells)
+            visible(row.option),
+            to_path.get(visible(row.option), ""),
+            row.default,
+            tuple(_cell(cell, anchors) for cell in row.cells),
         )
         for row in overview.rows
     )
