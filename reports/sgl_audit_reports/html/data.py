@@ -326,6 +326,7 @@ class ValueItem:
     value: str
     decided: bool
     acted: bool
+    picture: Picture | None
     reason: str
     cases: tuple[tuple[str, str], ...]
     steps: tuple[StepItem, ...]

@@ -91,7 +91,10 @@ class _Builder:
             if value_text(case.value) == value and case.guard != "always"
         ]
         note += (clipped(listed(whens, 2, "; "), 70),) if whens and way is Taken.YES else ()
-        kind, symbol = (badge.kind, badge.symbol) if badge else ("plain", "")
+        # Green is for what works, and being the default does not say so.
+        bad = cell is not None and cell.state in _FAINT_STATES
+        kind = badge.kind if badge and bad else "plain"
+        symbol = badge.symbol if badge else ""
         return self._add(Node(f"v:{value}", 3, value, note, kind, symbol, way))
 
     def _decisions(self, default: str) -> None:
@@ -108,9 +111,10 @@ class _Builder:
             for group in ranked[: _MOST[way]]:
                 self._decision(group, way)
             left += sum(len(group) for group in ranked[_MOST[way] :])
+            if way is Taken.YES:
+                self._rest(default)
         if left:
             self._left_out.append(f"{plural(left, 'further decision')} not drawn.")
-        self._rest(default)
 
     @staticmethod
     def _text(item: Decision) -> str:
@@ -164,7 +168,7 @@ class _Builder:
 
     def _rest(self, default: str) -> None:
         """What no drawn decision leads to: the default that stays, or what evaluation found."""
-        reached = {edge.end for edge in self._edges}
+        reached = {edge.end for edge in self._edges if edge.way is Taken.YES}
         for key in [key for key, node in self._nodes.items() if node.column == 3]:
             if key in reached or self._nodes[key].way is not Taken.YES:
                 continue
