@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from sgl_audit.model.report import Audit, Severity
+from sgl_audit.model.verdict import Verdict
 from sgl_audit_reports.common.families import AdviceBlock, Standing, standings
 from sgl_audit_reports.common.names import SEVERITIES, capability_label, capability_range
 from sgl_audit_reports.common.overview import Overview, overview_of
-from sgl_audit_reports.common.text import listed, unique, visible
+from sgl_audit_reports.common.text import clipped, listed, unique, visible
 from sgl_audit_reports.html.data import AdviceItem, AuditPage, Badge, StandingItem, Tile
 from sgl_audit_reports.html.facts import choice_list_items, environment_items
 from sgl_audit_reports.html.families import family_groups
@@ -15,6 +16,7 @@ from sgl_audit_reports.html.matrix import matrix_options, option_items
 from sgl_audit_reports.html.parts import (
     STANDING_BADGE,
     STATE_BADGE,
+    VERDICT_BADGE,
     Anchors,
     assumption_items,
     gap_items,
@@ -32,6 +34,10 @@ _SECTIONS = (
     ("facts", "Facts"),
     ("honesty", "Limits"),
 )
+
+_LEGEND = (Verdict.WORKS, Verdict.SLOW, Verdict.NO_KERNEL, Verdict.WRONG)
+_NAMES = 8
+_NAME = 44
 
 
 def audit_page(audit: Audit) -> AuditPage:
@@ -51,11 +57,16 @@ def audit_page(audit: Audit) -> AuditPage:
         options=option_items(overview, to_path),
         matrix=matrix_options(audit, overview, anchors),
         paths=paths,
+        undrawn=len(overview.rows) - len(paths),
         path_families=tuple(sorted(unique(group.family for group in paths))),
         path_quantizations=tuple(
             (f"q{index}", name) for index, name in enumerate(quantizations(audit))
         ),
-        legend=tuple(STATE_BADGE.values()),
+        legend=(
+            *STATE_BADGE.values(),
+            VERDICT_BADGE[Verdict.WORKS],
+            VERDICT_BADGE[Verdict.NO_KERNEL],
+        ),
         findings=findings,
         finding_options=tuple(sorted(unique(item.option for item in findings if item.option))),
         families=family_groups(audit, overview.findings, anchors),
@@ -79,15 +90,20 @@ def _standings(audit: Audit, overview: Overview) -> tuple[StandingItem, ...]:
     items = []
     for item in standings(overview.capabilities):
         parts = tuple(
-            listed(names, 12) + (f" on {capability_range(on, audit.capabilities)}" if many else "")
+            listed([clipped(name, _NAME) for name in names], _NAMES)
+            + (f" on {capability_range(on, audit.capabilities)}" if many else "")
             for names, on in item.subjects
         )
-        items.append(StandingItem(STANDING_BADGE[item.standing], parts))
+        long = any(
+            len(names) > _NAMES or len(max(names, key=len)) > _NAME for names, _ in item.subjects
+        )
+        everything = tuple(name for names, _ in item.subjects for name in names) if long else ()
+        items.append(StandingItem(STANDING_BADGE[item.standing], parts, unique(everything)))
     silent = [item.capability for item in overview.capabilities if not item.subjects]
     if silent:
         where = capability_range(silent, audit.capabilities)
         said = f"no error touches a default on {where}; model families were not computed"
-        items.append(StandingItem(STANDING_BADGE[Standing.UNKNOWN], (said,)))
+        items.append(StandingItem(STANDING_BADGE[Standing.UNKNOWN], (said,), ()))
     return tuple(items)
 
 

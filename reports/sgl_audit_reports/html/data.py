@@ -56,7 +56,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One box of a picture; `way` draws it strong or faint, a filter keeps it for `groups`."""
+    """One box of a picture; `way` draws it strong or faint, `full` is what was cut."""
 
     x: int
     y: int
@@ -72,10 +72,9 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One way between two boxes: its line and the head of its arrow, as path data."""
+    """One way between two boxes: its line with the head of its arrow, as path data."""
 
     shape: str
-    head: str
     way: str
     groups: str
 
@@ -124,10 +123,11 @@ class PathGroup:
 
 @dataclass(frozen=True, slots=True)
 class StandingItem:
-    """One line of the verdict: who stands how."""
+    """One line of the verdict: who stands how. `everything` names what `parts` shorten."""
 
     badge: Badge
     parts: tuple[str, ...]
+    everything: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +165,7 @@ class OptionItem:
 
     option: str
     path: str
+    important: bool
     default: str
     cells: tuple[CellItem, ...]
 
@@ -294,6 +295,7 @@ class AuditPage:
     options: tuple[OptionItem, ...]
     matrix: tuple[MatrixOption, ...]
     paths: tuple[PathGroup, ...]
+    undrawn: int
     path_families: tuple[str, ...]
     path_quantizations: tuple[tuple[str, str], ...]
     legend: tuple[Badge, ...]

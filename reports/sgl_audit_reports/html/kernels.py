@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sgl_audit.model.report import Audit, ChoiceState, FamilyRow, OptionBehaviour
 from sgl_audit.model.verdict import ORDER, ValueVerdict, Verdict
-from sgl_audit_reports.common.text import listed, plural, unique, visible
+from sgl_audit_reports.common.text import clipped, listed, plural, unique, value_text, visible
 from sgl_audit_reports.html.parts import VERDICT_BADGE
 from sgl_audit_reports.html.picture import Edge, Node
 from sgl_audit_reports.html.ways import Way
@@ -41,8 +41,7 @@ def kernel_nodes(
         node = _node(value, verdict, kernels, rows, wanted)
         nodes.append(node)
         edges.append(Edge(start, node.key))
-    if not groups:
-        return _from_cells(way, behaviour, audit)
+    _from_cells(nodes, edges, set(groups), behaviour, audit)
     marked = [
         replace(node, groups=unique(groups[node.key])) if node.key in groups else node
         for node in nodes
@@ -68,27 +67,28 @@ def kernels_of(verdict: ValueVerdict) -> str:
 
 
 def _from_cells(
-    way: Way, behaviour: OptionBehaviour, audit: Audit
-) -> tuple[tuple[Node, ...], tuple[Edge, ...]]:
-    """Where no family was followed: what speaks of a choice whatever the model."""
+    nodes: list[Node],
+    edges: list[Edge],
+    told: set[str],
+    behaviour: OptionBehaviour,
+    audit: Audit,
+) -> None:
+    """For values of which no family tells: what speaks of a choice whatever the model."""
     by_value = {
-        f"v:{visible(str(cell.choice))}": cell
+        f"v:{value_text(cell.choice)}": cell
         for cell in audit.cells
         if cell.option == behaviour.option
         and cell.capability == behaviour.capability
-        and cell.verdict is not None
         and cell.state is not ChoiceState.UNREACHABLE
     }
-    nodes, edges = list(way.nodes), list(way.edges)
-    for node in way.nodes:
+    for node in list(nodes):
         cell = by_value.get(node.key)
-        if node.column != 3 or cell is None or cell.verdict is None:
+        if node.column != 3 or node.key in told or cell is None or cell.verdict is None:
             continue
         badge = VERDICT_BADGE[cell.verdict]
         # Grounds of a good verdict are what does not speak against it, too long for a box.
         grounds = () if cell.verdict.good else cell.grounds[:1]
-        notes = tuple(visible(text) for text in grounds)
+        notes = tuple(clipped(visible(text), 120) for text in grounds)
         end = Node(f"k:{node.key}", 4, badge.text, notes, badge.kind, badge.symbol, node.way)
         nodes.append(end)
         edges.append(Edge(node.key, end.key, node.way))
-    return tuple(nodes), tuple(edges)

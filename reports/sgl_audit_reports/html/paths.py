@@ -16,6 +16,8 @@ from sgl_audit_reports.html.parts import SEVERITY_BADGE, Anchors, maybe_link
 from sgl_audit_reports.html.picture import Node, Taken, drawn
 from sgl_audit_reports.html.ways import COLUMNS, Way, ways_of
 
+# A page is one file that people mail: with many capabilities not every option can be drawn.
+_MOST_BOXES = 900
 _FAMILIES = (
     ("attention", ("attention", "attn", "mamba", "nsa", "dsa", "mla")),
     ("mixture of experts", ("moe", "deepep", "eplb")),
@@ -27,16 +29,20 @@ _FAMILIES = (
 
 
 def path_groups(audit: Audit, overview: Overview, anchors: Anchors) -> tuple[PathGroup, ...]:
-    """The ways of every option, the worst option first."""
+    """The ways of the options that something changes, the worst first, as far as there is room."""
     behaviours: dict[str, list[OptionBehaviour]] = {}
     for behaviour in audit.behaviours:
         behaviours.setdefault(behaviour.option, []).append(behaviour)
     options = {option.name: option for option in audit.facts.options}
     tokens = {name: f"q{i}" for i, name in enumerate(quantizations(audit))}
-    groups = []
-    for row in overview.rows:
+    groups: list[PathGroup] = []
+    boxes = 0
+    for row in overview.important_rows:
+        if boxes > _MOST_BOXES:
+            break
         worst = _worst(cell.severity for cell in row.cells)
         items = _items(behaviours.get(row.option, []), options.get(row.option), audit, tokens)
+        boxes += sum(len(item.picture.boxes) for item in items)
         anchor = anchors.take("path", row.option)
         groups.append(
             PathGroup(

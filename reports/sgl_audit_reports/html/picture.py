@@ -107,10 +107,16 @@ def _box(
             Label(x + 10, y + _PADDING + _LINE * number + 12, label.text, label.strong)
             for number, label in enumerate(labels[node.key])
         ),
-        full=". ".join((f"{node.symbol} {node.title}".strip(), *node.notes)),
+        full=_full(node, labels[node.key]),
         url=node.url,
         groups=" ".join(node.groups),
     )
+
+
+def _full(node: Node, labels: tuple[Label, ...]) -> str:
+    # Shown on hovering; the words below the picture have everything.
+    cut = any(label.text.endswith("…") for label in labels)
+    return clipped(". ".join((node.title, *node.notes)), 200) if cut else ""
 
 
 def _labels(node: Node) -> tuple[Label, ...]:
@@ -141,13 +147,13 @@ def _wrapped(text: str, most: int) -> tuple[str, ...]:
 def _line(start: Box, end: Box, way: Taken) -> Line:
     if start.x == end.x:
         x = start.x + start.width // 2
-        shape = f"M{x} {start.y + start.height}V{end.y - 5}"
-        return Line(shape, f"M{x - 4} {end.y - 7}l4 6l4 -6z", way.value, _shared(start, end))
+        shape = f"M{x} {start.y + start.height}V{end.y - 3}"
+        return Line(f"{shape}M{x - 4} {end.y - 8}l4 5l4-5", way.value, _shared(start, end))
     y1, y2 = start.y + start.height // 2, end.y + end.height // 2
     x1, x2 = start.x + start.width, end.x
     middle = (x1 + x2) // 2
-    shape = f"M{x1} {y1}C{middle} {y1} {middle} {y2} {x2 - 6} {y2}"
-    return Line(shape, f"M{x2 - 7} {y2 - 4}l6 4l-6 4z", way.value, _shared(start, end))
+    shape = f"M{x1} {y1}C{middle} {y1} {middle} {y2} {x2 - 3} {y2}"
+    return Line(f"{shape}M{x2 - 8} {y2 - 4}l5 4l-5 4", way.value, _shared(start, end))
 
 
 def _shared(start: Box, end: Box) -> str:

@@ -108,9 +108,10 @@ class _Builder:
                     key = (self._text(item), text_of(split(item.guard)[0]))
                     groups.setdefault(key, []).append(item)
             ranked = sorted(groups.values(), key=lambda group: _rank(order, self._text(group[0])))
-            for group in ranked[: _MOST[way]]:
+            kept = _kept(ranked, [self._text(group[0]) for group in ranked], _MOST[way])
+            for group in kept:
                 self._decision(group, way)
-            left += sum(len(group) for group in ranked[_MOST[way] :])
+            left += sum(len(group) for group in ranked) - sum(len(group) for group in kept)
             if way is Taken.YES:
                 self._rest(default)
         if left:
@@ -173,8 +174,8 @@ class _Builder:
             if key in reached or self._nodes[key].way is not Taken.YES:
                 continue
             stays = key == f"v:{default}"
-            text = "nothing decides" if stays else "evaluation of the launch"
-            note = "the default stays" if stays else "no single decision sets it"
+            text = "nothing decides" if stays else "decided elsewhere"
+            note = "the default stays" if stays else "no decision read here names it"
             decision = self._add(Node(f"d:{text}", 2, text, (note,)))
             gate = self._add(Node("g:none", 1, "asks nothing"))
             if not stays:
@@ -200,6 +201,18 @@ class _Builder:
             self._left_out.append(f"{plural(rest, 'further choice')} by flag: see the matrix.")
 
 
+def _kept(
+    groups: Sequence[list[Decision]], values: Sequence[str], most: int
+) -> list[list[Decision]]:
+    """The first of every value, then further ones, in the order they have."""
+    firsts = {values.index(value) for value in values}
+    others = [index for index in range(len(groups)) if index not in firsts]
+    room = max(0, most - len(firsts))
+    wanted = sorted([*firsts, *others[:room]])
+    # What is taken shows every value it leads to; of the rest a few will do.
+    return [groups[index] for index in (wanted if most > 3 else wanted[:most])]
+
+
 def _rank(order: Sequence[str], value: str) -> int:
     return order.index(value) if value in order else len(order)
 
@@ -209,7 +222,11 @@ def _notes(group: Sequence[Decision]) -> tuple[str, ...]:
     if len(group) > 1:
         return (short[0], f"and {plural(len(group) - 1, 'more place')}")
     other = split(group[0].guard)[1]
-    return (short[0], f"when {visible(text_of(other))}") if other != ALWAYS else (short[0],)
+    return (
+        (short[0], f"when {clipped(visible(text_of(other)), 300)}")
+        if other != ALWAYS
+        else (short[0],)
+    )
 
 
 def _worst_first(cells: Sequence[ChoiceCell]) -> list[ChoiceCell]:
