@@ -26,7 +26,7 @@ ALLOWED = {
     "nav", "button", "main", "section", "h1", "h2", "h3", "ul", "ol", "li", "code", "details",
     "summary", "dl", "dt", "dd", "table", "thead", "tbody", "tr", "th", "td", "b", "label",
     "input", "select", "option", "article", "pre", "footer", "dialog", "kbd", "form", "script",
-    "br",
+    "br", "svg", "g", "rect", "path", "text",
 }  # fmt: skip
 
 
