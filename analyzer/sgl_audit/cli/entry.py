@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 import click
 
 from sgl_audit.cli.root import root
+from sgl_audit.cli.signals import ending_signals
 from sgl_audit.cli.stderr import say
 from sgl_audit.cli.streams import is_full, open_missing, unwritable
 from sgl_audit.errors import EXIT_CLEAN, EXIT_INCOMPLETE, EXIT_USAGE, SglAuditError
 
 INTERRUPTED = 130
+ENDED_BY_SIGNAL = 128
 DEBUG_VARIABLE = "SGL_AUDIT_DEBUG"
 PREFIX = "SGL_AUDIT"
-
-
-def main(arguments: Sequence[str] | None = None, program: str = "sgl-audit") -> NoReturn:
-    """Run the command line and exit."""
-    sys.exit(run(arguments, program))
 
 
 def run(arguments: Sequence[str] | None = None, program: str = "sgl-audit") -> int:
     """Run the command line; gives the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     open_missing()
-    code = _run(given, program)
+    with ending_signals() as ended:
+        code = _run(given, program)
+    # What is left in memory need not be searched for garbage on the way out: it takes seconds.
+    gc.freeze()
+    if ended:
+        return ENDED_BY_SIGNAL + ended[0]
     reason = unwritable(sys.stdout)
     return code if reason is None else _undelivered(reason)
 

@@ -9,7 +9,7 @@ from sgl_audit.evaluate.resolver import Resolver
 from sgl_audit.model.progress import Progress
 from sgl_audit.model.resolution import Launch, Resolution
 from sgl_audit.model.source import SourceTree
-from sgl_audit.workers import worker_count
+from sgl_audit.workers import begin_worker, ended_with_work, worker_count
 
 CHUNK = 40
 
@@ -58,7 +58,8 @@ def _answers(
         return
     chunks = _chunks(order, launches)
     workers = worker_count(jobs, len(chunks))
-    with ProcessPoolExecutor(workers, initializer=_start, initargs=(tree, libraries)) as pool:
+    started = ProcessPoolExecutor(workers, initializer=_start, initargs=(tree, libraries))
+    with started as pool, ended_with_work():
         for chunk, results in zip(
             chunks, pool.map(_work, [[launches[i] for i in chunk] for chunk in chunks]), strict=True
         ):
@@ -79,6 +80,7 @@ def _chunks(order: list[int], launches: tuple[Launch, ...]) -> list[list[int]]:
 
 
 def _start(tree: SourceTree, libraries: tuple[SourceTree, ...]) -> None:
+    begin_worker()
     _WORKER["resolver"] = Resolver(tree, libraries)
 
 

@@ -11,7 +11,7 @@ from sgl_audit.extract.index import Index
 from sgl_audit.extract.machine.outside import Machine
 from sgl_audit.memory import uncollected, with_collections
 from sgl_audit.model.source import Diagnostic, Place
-from sgl_audit.workers import worker_count
+from sgl_audit.workers import begin_worker, ended_with_work, worker_count
 
 CHUNK = 24
 _STATE: list[tuple[Index, tuple[Machine, ...]]] = []
@@ -33,7 +33,8 @@ def read_files(
     broken: list[Sequence[tuple[str, bytes]]] = []
     results: list[list[FileFacts] | None] = []
     workers = worker_count(jobs, len(chunks))
-    with ProcessPoolExecutor(workers, initializer=_start, initargs=(index, machines)) as pool:
+    started = ProcessPoolExecutor(workers, initializer=_start, initargs=(index, machines))
+    with started as pool, ended_with_work():
         futures: list[Future[list[FileFacts]]] = [pool.submit(_chunk, chunk) for chunk in chunks]
         for chunk, future in zip(chunks, futures, strict=True):
             try:
@@ -61,6 +62,7 @@ def _alone(
 
 
 def _start(index: Index, machines: tuple[Machine, ...]) -> None:
+    begin_worker()
     _STATE.clear()
     _STATE.append((index, machines))
 

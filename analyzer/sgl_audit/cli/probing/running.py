@@ -202,7 +202,8 @@ def terminated_like_interrupted() -> Iterator[None]:
         raise KeyboardInterrupt
 
     before = {}
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    # SIGINT too: a server takes its time to stop, and nothing is to interrupt that once more.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         before[number] = signal.signal(number, interrupt)
     try:
         yield

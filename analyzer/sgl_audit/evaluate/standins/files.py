@@ -8,7 +8,7 @@ from __future__ import annotations
 import fnmatch
 import posixpath
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,17 +83,28 @@ class Files:
 
     def real(self, path: str) -> Path | None:
         """The real file behind a path, or None where it may not be read."""
+        return next((place for place, inside in self._places(path) if inside), None)
+
+    def leads_out(self, path: str) -> bool:
+        """Whether a path is a file that a link outside of the folder stands for.
+
+        It exists for the program, but what is in it is not read.
+        """
+        return any(not inside and place.is_file() for place, inside in self._places(path))
+
+    def _places(self, path: str) -> Iterator[tuple[Path, bool]]:
+        """Where a path may be below the real folders, and whether it stays in them."""
         path = posixpath.normpath(path)
         for name, folder in self.roots.items():
             if path == name or path.startswith(name + "/"):
                 target = folder / path[len(name) :].lstrip("/")
                 try:
                     resolved = target.resolve()
-                    if resolved.is_relative_to(folder.resolve()) or _in_hub_cache(folder, resolved):
-                        return target
-                except OSError:
-                    return None
-        return None
+                    inside = resolved.is_relative_to(folder.resolve())
+                    yield target, inside or _in_hub_cache(folder, resolved)
+                except (OSError, RuntimeError):
+                    # RuntimeError: links in a circle, before Python 3.13.
+                    return
 
     def is_file(self, path: Value) -> Any:
         """`os.path.isfile`."""
@@ -109,7 +120,7 @@ class Files:
                 return True
         except OSError:
             return False
-        return self._in_tree(text)
+        return self.leads_out(text) or self._in_tree(text)
 
     def _in_tree(self, path: str) -> bool:
         try:
@@ -196,6 +207,11 @@ class Files:
                     f"{text} has more than the {MAX_BYTES // 1_000_000} MB that sgl-audit reads"
                 )
             return real.read_bytes()
+        if self.leads_out(text):
+            raise Undecidable(
+                f"{text} is a link out of the model folder, which sgl-audit does not follow; "
+                "copy the file into the folder"
+            )
         try:
             packed: bytes = self.standins.machine.imports.program.read(text)
         except KeyError:
