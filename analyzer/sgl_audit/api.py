@@ -14,7 +14,7 @@ from sgl_audit.model.progress import Progress
 from sgl_audit.model.report import Audit
 from sgl_audit.model.resolution import Launch, Resolution
 from sgl_audit.model.review import Review
-from sgl_audit.model.source import Diagnostic, SourceTree
+from sgl_audit.model.source import Diagnostic, SourceKind, SourceTree
 
 if TYPE_CHECKING:
     from sgl_audit.audit.verdicts.knowledge import Knowledge
@@ -67,6 +67,9 @@ def open_libraries(
     """
     from sgl_audit.source import open_source as open_tree
 
+    if tree.info.kind is SourceKind.DEMO and transformers is None:
+        # It brings along what it needs, so that a first look needs no network.
+        return (), ()
     pin = tree.info.distribution.pin("transformers")
     spec = (f"transformers=={pin}" if pin else None) if transformers is None else transformers
     if spec is None:
@@ -164,6 +167,8 @@ def open_knowledge(
     """
     from sgl_audit.audit.verdicts.opening import open_knowledge as opened
 
+    if tree.info.kind is SourceKind.DEMO and flashinfer is None:
+        flashinfer = "none"
     return opened(
         tree,
         flashinfer=flashinfer,
