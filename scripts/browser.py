@@ -47,6 +47,8 @@ def browser(path: str) -> Iterator[Browser]:
 def opened(running: Browser, file: Path, width: int = 1280, **context: Any) -> Iterator[Page]:
     """One file opened from the disk, in a fresh profile."""
     fresh = running.new_context(viewport={"width": width, "height": _HEIGHT}, **context)
+    # A busy machine is no fault of the page.
+    fresh.set_default_timeout(120_000)
     page = fresh.new_page()
     page.goto(file.resolve().as_uri())
     yield page
