@@ -43,6 +43,8 @@ PAGES = {
     "diff": lambda: review_html(sample_review.review()),
     "probe": lambda: evidence_html([sample_evidence.evidence()], "0.1.0"),
 }
+FOCUSED = """(({activeElement: at}) =>
+  [at.getAttribute("href") || "", (at.parentElement || {}).id || ""])(document)"""
 every_page = pytest.mark.parametrize("name", PAGES)
 
 
@@ -183,8 +185,7 @@ def test_every_finding_and_picture_is_reached_by_keyboard(
             page.evaluate("document.querySelectorAll('a, button, summary, [tabindex]').length") + 20
         ):
             page.keyboard.press("Tab")
-            links.add(page.evaluate("document.activeElement.getAttribute('href') || ''"))
-            links.add(page.evaluate("(document.activeElement.parentElement || {}).id || ''"))
+            links.update(page.evaluate(FOCUSED))
         pictures = page.eval_on_selector_all("details.paths", "nodes => nodes.map((n) => n.id)")
     assert focused == wanted
     assert {f"#{name}" for name in wanted} <= links
