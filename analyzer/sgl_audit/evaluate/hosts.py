@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from sgl_audit.evaluate.standins.bounds import matched
 from sgl_audit.evaluate.streams import Stream
 from sgl_audit.evaluate.values import (
     MISSING,
@@ -72,6 +73,10 @@ SAFE_TYPES: tuple[type, ...] = (
     string.Template,
 )
 ITERATORS = (Iterator, collections.abc.Iterable)
+
+
+def _is_of_re(function: Callable[..., Any]) -> bool:
+    return getattr(function, "__module__", None) == "re"
 
 
 class Hosts:
@@ -151,9 +156,11 @@ class Hosts:
         self, function: Callable[..., Any], args: list[Value], kwargs: dict[str, Value]
     ) -> Value:
         """Call a pure Python function on known values."""
-        return function(
-            *[self.plain(a) for a in args], **{k: self.plain(v) for k, v in kwargs.items()}
-        )
+        given = [self.plain(arg) for arg in args]
+        named = {name: self.plain(value) for name, value in kwargs.items()}
+        if isinstance(getattr(function, "__self__", None), re.Pattern) or _is_of_re(function):
+            return matched(function, given, named)
+        return function(*given, **named)
 
     def plain(self, value: Value) -> Any:
         """An interpreter value as a pure Python function can take it."""

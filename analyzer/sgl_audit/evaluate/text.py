@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.values import (
@@ -29,6 +30,9 @@ NESTING = 20
 
 
 WIDE = re.compile(r"\d{6}")
+LONGEST = 10_000_000
+# `%s` and its like; `%%` is a sign and takes no value.
+CONVERSION = re.compile(r"(?<!%)(?:%%)*%(?!%)")
 
 
 def check_width(spec: str) -> None:
@@ -39,6 +43,14 @@ def check_width(spec: str) -> None:
     """
     if WIDE.search(spec):
         raise Undecidable("a text too long to build")
+
+
+def leads_inward(template: str) -> bool:
+    """Whether `{0.__init__.__globals__}` would leave the program's values for this process's."""
+    return any(
+        "._" in (name or "") or leads_inward(spec or "")
+        for _, name, spec, _ in Formatter().parse(template)
+    )
 
 
 def is_foreign(value: Value) -> bool:
@@ -201,6 +213,8 @@ class Text:
                 )
         if any(isinstance(part, Unknown) for part in parts):
             return self.unknown_text(parts)
+        if sum(map(len, parts)) > LONGEST:
+            raise Undecidable("a text too long to build")
         return "".join(parts)
 
     def format(self, value: Value, spec: Value, conversion: str) -> Any:
@@ -281,6 +295,9 @@ class Text:
         given: Any = tuple(self.wrapped(item) for item in listed)
         if named:
             given = {key: self.wrapped(item) for key, item in values.items()}
+        elif isinstance(values, (list, dict, bytes, range)) and not CONVERSION.search(template):
+            # What could be a mapping need not be used.
+            given = ()
         try:
             return template % given
         except UnknownTextError as stop:
@@ -295,6 +312,8 @@ class Text:
             return self.unknown_text([template, ".format ", doubt])
         check_width(template)
         try:
+            if leads_inward(template):
+                raise Undecidable("a format that asks for private attributes")
             return template.format(
                 *[self.wrapped(item) for item in args],
                 **{key: self.wrapped(item) for key, item in kwargs.items()},

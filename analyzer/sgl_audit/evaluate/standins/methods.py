@@ -117,6 +117,8 @@ def changing(name: str) -> Method:
             args = [_listed(machine, arg) for arg in args]
             if len(owner) + sum(len(arg) for arg in args) > SIZE_BUDGET:
                 raise Undecidable("a sequence too large to build")
+        if name in ("append", "insert") and len(owner) >= SIZE_BUDGET:
+            raise Undecidable("a sequence too large to build")
         if isinstance(owner, list) and name == "pop" and args:
             args = [machine.as_index(args[0])]
         machine.touch(owner)
