@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from sgl_audit.model.progress import Progress
 from sgl_audit.model.report import Audit
 from sgl_audit.model.resolution import Launch, Resolution
 from sgl_audit.model.review import Review
-from sgl_audit.model.source import Diagnostic, SourceTree
+from sgl_audit.model.source import Diagnostic, SourceKind, SourceTree
 
 if TYPE_CHECKING:
     from sgl_audit.audit.verdicts.knowledge import Knowledge
@@ -67,6 +67,9 @@ def open_libraries(
     """
     from sgl_audit.source import open_source as open_tree
 
+    if tree.info.kind is SourceKind.DEMO and transformers is None:
+        # It brings along what it needs, so that a first look needs no network.
+        return (), ()
     pin = tree.info.distribution.pin("transformers")
     spec = (f"transformers=={pin}" if pin else None) if transformers is None else transformers
     if spec is None:
@@ -164,6 +167,8 @@ def open_knowledge(
     """
     from sgl_audit.audit.verdicts.opening import open_knowledge as opened
 
+    if tree.info.kind is SourceKind.DEMO and flashinfer is None:
+        flashinfer = "none"
     return opened(
         tree,
         flashinfer=flashinfer,
@@ -207,10 +212,12 @@ def audit(
     jobs: int = 1,
     progress: Progress | None = None,
     knowledge: Knowledge | None = None,
+    cards: Mapping[str, str] | None = None,
 ) -> Audit:
     """The whole audit: facts, behaviours, families, findings.
 
     Args:
+        cards: capability -> the card whose memory and name count there ("rtx-5090").
         knowledge: from `open_knowledge`; without it verdicts rest on advisories and the tree only.
     """
     from sgl_audit.audit.run import run_audit
@@ -223,6 +230,7 @@ def audit(
         jobs=jobs,
         progress=progress,
         knowledge=knowledge,
+        cards=cards,
     )
 
 

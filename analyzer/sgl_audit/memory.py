@@ -28,6 +28,25 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
+def tidied(items: Iterable[_Item], every: int = 2) -> Iterator[_Item]:
+    """Hand items on, collecting what each leaves behind.
+
+    What is there after the first item stays until the end and is not looked through again.
+    """
+    frozen = False
+    try:
+        for number, item in enumerate(items, 1):
+            yield item
+            if not frozen or number % every == 0:
+                gc.collect()
+            if not frozen:
+                gc.freeze()
+                frozen = True
+    finally:
+        if frozen:
+            gc.unfreeze()
+
+
 def with_collections(items: Iterable[_Item]) -> Iterator[_Item]:
     """Hand items on, collecting garbage every now and then."""
     for number, item in enumerate(items, 1):

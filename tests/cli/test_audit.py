@@ -57,7 +57,7 @@ def test_audit_is_the_command_when_none_is_named(run: Run, asked: dict[str, Any]
     [
         (["--arch", "12.0", "--arch", "b200"], ("sm120", "sm100")),
         (["--arch", "sm90,rtx-5090"], ("sm90", "sm120")),
-        (["--arch", "rtx-5090", "--arch", "rtx-5080"], ("sm120",)),
+        (["--arch", "rtx-5090", "--arch", "sm120"], ("sm120",)),
         (["--arch", "all"], api.ALL_CAPABILITIES),
         ([], api.ALL_CAPABILITIES),
     ],
@@ -67,6 +67,14 @@ def test_capabilities_come_in_every_form(
 ) -> None:
     assert run(TREE, *words).code == 0
     assert asked["capabilities"] == expected
+
+
+def test_an_audit_is_for_one_card_of_a_capability(run: Run, asked: dict[str, Any]) -> None:
+    done = run(TREE, "--arch", "rtx-5090", "--arch", "rtx-5080")
+    assert (done.code, asked) == (2, {})
+    assert "names two cards of sm120, rtx-5090 and rtx-5080" in done.err
+    assert run(TREE, "--arch", "rtx-5090").code == 0
+    assert asked["cards"] == {"sm120": "rtx-5090"}
 
 
 def test_without_arch_the_gpu_of_this_machine_is_taken(

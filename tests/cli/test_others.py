@@ -230,8 +230,8 @@ def test_other_versions_tell_since_when_a_flag_exists(tmp_path: Path) -> None:
     tree: Any = type("Tree", (), {"info": api.open_source(TREE).info})
     since = flags.sentence("--new-one", frozenset(), tree, flags.elsewhere("--new-one", found))
     until = flags.sentence("--old-one", frozenset(), tree, flags.elsewhere("--old-one", found))
-    assert since.startswith("--new-one exists since 0.6.0 (releases at hand: 0.4.0, ")
-    assert until.startswith("--old-one exists until 0.4.0")
+    assert since.startswith("--new-one is first seen in 0.6.0 (releases at hand: 0.4.0, ")
+    assert until.startswith("--old-one was last seen in 0.4.0")
     assert flags.sentence("--none", frozenset(), tree, ()) == ""
 
 

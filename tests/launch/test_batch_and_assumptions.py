@@ -124,7 +124,7 @@ def test_assumptions(items: list[str], expected: dict[str, str]) -> None:
         ("env.A-B=1", ["environment variable"]),
         ("package.=1", ["distribution"]),
         ("cuda=12 cuda=13", ["twice", "12 and 13"]),
-        ("=1", ["nothing that sgl-audit assumes"]),
+        ("=1", ["no name in front of ="]),
         ("[red]=1", ["[red]"]),
     ],
 )

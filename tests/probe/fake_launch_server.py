@@ -127,6 +127,10 @@ def main():
         os.kill(os.getpid(), signal.SIGSTOP)
     if CASE == "silent":
         time.sleep(600)
+    if CASE == "portless":
+        say("ERROR:    [Errno 98] error while attempting to bind: address already in use")
+        while True:
+            sum(range(1000))
     host, port = flag("--host"), int(flag("--port"))
     server = ThreadingHTTPServer((host, port), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -141,6 +145,6 @@ def main():
 
 
 if __name__ == "__main__":
-    if CASE not in ("deaf", "silent", "frozen"):
+    if CASE not in ("deaf", "silent", "frozen", "portless"):
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     main()

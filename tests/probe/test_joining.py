@@ -123,3 +123,12 @@ def test_a_folder_that_is_not_there(tmp_path: Path, capfd: pytest.CaptureFixture
     words = ["matrix", TREE, "--arch", "sm120", "--evidence", str(tmp_path / "none")]
     assert entry.run(words) == 2
     assert "is no folder" in capfd.readouterr().err
+
+
+def test_a_recommendation_with_runs(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    words = ["recommend", TREE, "--arch", "sm120", "--transformers", "none", "--flashinfer",
+             "none", "--evidence", str(folder), "--format", "json", "--", "--model-path",
+             MODEL]  # fmt: skip
+    assert entry.run(words) in (0, 1, 3)
+    runs = json.loads(capfd.readouterr().out)["evidence"]
+    assert [run["counts"] for run in runs] == [True, False]

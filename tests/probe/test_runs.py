@@ -131,6 +131,13 @@ def test_a_silent_server_hangs(probe: Probe) -> None:
     assert "no log line and no CPU time" in record["summary"]
 
 
+def test_a_server_without_its_port_is_not_waited_for(probe: Probe) -> None:
+    """It goes on for ever, and busily: SGLang's scheduler polls."""
+    record = probe("portless").record
+    assert record["failure"] == "port taken"
+    assert record["timings"][1][1] < 60
+
+
 def test_a_phase_has_a_deadline(probe: Probe) -> None:
     record = probe("silent", "--deadline", "load=2", "--deadline", "stop=1").record
     assert record["failure"] == "hang"

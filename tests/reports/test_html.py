@@ -26,7 +26,7 @@ ALLOWED = {
     "nav", "button", "main", "section", "h1", "h2", "h3", "ul", "ol", "li", "code", "details",
     "summary", "dl", "dt", "dd", "table", "thead", "tbody", "tr", "th", "td", "b", "label",
     "input", "select", "option", "article", "pre", "footer", "dialog", "kbd", "form", "script",
-    "br",
+    "br", "svg", "g", "rect", "path", "text",
 }  # fmt: skip
 
 
@@ -208,3 +208,13 @@ def test_a_release_sized_audit_stays_under_two_megabytes() -> None:
     )
     audit = replace(sample.audit(*BY_NAME), cells=cells, findings=findings)
     assert len(audit_html(audit).encode()) < 2_000_000
+
+
+def test_a_launch_that_is_refused_while_loading_is_not_called_accepted() -> None:
+    launch = sample.resolution()
+    refusal = sample.refused().rejection
+    assert refusal is not None
+    text = resolution_html([replace(launch, late=(refusal,))], sample.SOURCE, "0.1.0")
+    lead = text.split('class="lead"')[1].split("</p>")[0]
+    assert "refused once loading starts" in lead
+    assert "accepted" not in lead

@@ -112,9 +112,11 @@ def test_colour_only_where_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b[" not in printed(render, color="never")
 
 
-def test_no_color_removes_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_color_removes_colours_that_nobody_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    text = printed(RENDERINGS["first screen"], color="always")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[1;31m" in printed(RENDERINGS["first screen"], color="always")
+    text = printed(RENDERINGS["first screen"], color="auto")
     assert "\x1b[31m" not in text
     assert "\x1b[1;31m" not in text
 

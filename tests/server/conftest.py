@@ -20,6 +20,8 @@ STANDIN = HERE / "standin"
 FOLDER = os.environ.get("SGL_AUDIT_SERVERS", "")
 MODELS = ("healthy", "nan", "latenan", "repeat", "mla")
 SMALL = ("--max-total-tokens", "4096", "--max-running-requests", "4")
+# Which of several sessions at once a server belongs to.
+MARK = str(os.getpid())
 HOW = (
     "the actual servers: tests/server/install.sh DIR, then SGL_AUDIT_SERVERS=DIR "
     "python3 -m pytest -q -m server tests/server"
@@ -47,7 +49,7 @@ def environment() -> dict[str, str]:
         "SGLANG_USE_CPU_ENGINE": "1",
         "HF_HUB_OFFLINE": "1",
         "TOKENIZERS_PARALLELISM": "false",
-        "SERVER_TEST": os.environ.get("PYTEST_XDIST_WORKER", "main"),
+        "SERVER_TEST": MARK,
     }
 
 
@@ -99,8 +101,7 @@ def _of_a_server(item: psutil.Process) -> bool:
     """Whether a process was started by one of these tests: it has our stand-in on its path."""
     try:
         same = item.environ().get("PYTHONPATH") == str(STANDIN)
-        mark = os.environ.get("PYTEST_XDIST_WORKER", "main")
-        return same and item.environ().get("SERVER_TEST") == mark and item.pid != os.getpid()
+        return same and item.environ().get("SERVER_TEST") == MARK and item.pid != os.getpid()
     except psutil.Error:
         return False
 

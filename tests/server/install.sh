@@ -6,14 +6,19 @@ here=$(cd "$(dirname "$0")" && pwd)
 folder=${1:?"give a folder for the servers"}
 python=${PYTHON:-python3}
 mkdir -p "$folder"
+install() {
+  rm -rf "$2"
+  "$python" -m venv "$2"
+  "$2/bin/pip" install -q --disable-pip-version-check --no-deps -r "$1"
+  # The mark of a complete one is written last.
+  cp "$1" "$2/complete"
+}
+jobs=()
 for list in "$here"/requirements-*.txt; do
   version=${list##*requirements-}
-  version=${version%.txt}
-  target="$folder/$version"
-  # What is complete is kept; the mark is written last.
-  if [ -e "$target/complete" ] && cmp -s "$list" "$target/complete"; then continue; fi
-  rm -rf "$target"
-  "$python" -m venv "$target"
-  "$target/bin/pip" install -q --disable-pip-version-check --no-deps -r "$list"
-  cp "$list" "$target/complete"
+  target="$folder/${version%.txt}"
+  if cmp -s "$list" "$target/complete"; then continue; fi
+  install "$list" "$target" &
+  jobs+=($!)
 done
+for job in ${jobs[@]+"${jobs[@]}"}; do wait "$job"; done

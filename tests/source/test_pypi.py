@@ -140,13 +140,13 @@ def test_no_pip_in_this_python(monkeypatch, tmp_path):
     with pytest.raises(SourceError, match="has no pip to fetch it; install pip"):
         open_source("sglang==0.5.9", cache_dir=tmp_path, notify=lambda _: None)
     monkeypatch.setattr("sgl_audit.source.pypi.shutil.which", lambda name: f"/bin/{name}")
-    assert pypi._pip("x") == ["/bin/pip"]
+    assert pypi.pip_command("x") == ["/bin/pip"]
 
 
 def test_pip_in_the_current_folder_does_not_run(make_wheel, tmp_path, monkeypatch):
     (tmp_path / "pip.py").write_text(f"open({str(tmp_path / 'marker')!r}, 'w')")
     monkeypatch.chdir(tmp_path)
-    status, output = pypi._run(pypi._pip("x"), ["--version"], tmp_path)
+    status, output = pypi._run(pypi.pip_command("x"), ["--version"], tmp_path)
     assert (status, output.startswith("pip ")) == (0, True)
     assert not (tmp_path / "marker").exists()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -180,6 +180,7 @@ def resolve_families(
     *,
     libraries: tuple[SourceTree, ...] = (),
     assume: tuple[tuple[str, str], ...] = (),
+    cards: Mapping[str, str] | None = None,
     jobs: int = 1,
     flags: tuple[str, ...] = (),
     progress: Progress | None = None,
@@ -193,6 +194,7 @@ def resolve_families(
                 capability=name,
                 argv=("--model-path", folders[family], *flags),
                 assume=assume,
+                card=(cards or {}).get(name),
             )
             for family, name in cells
         )

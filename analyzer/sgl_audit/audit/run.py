@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sgl_audit.audit.behaviours import option_behaviours
@@ -53,14 +54,16 @@ def run_audit(
     jobs: int = 1,
     progress: Progress | None = None,
     knowledge: Knowledge | None = None,
+    cards: Mapping[str, str] | None = None,
 ) -> Audit:
     """Audit a tree on some capabilities.
 
     Args:
+        cards: capability -> the card whose memory and name count there.
         knowledge: what verdicts rest on besides the tree; without it only the advisories.
     """
     with uncollected():
-        return _audit(tree, capabilities, libraries, assume, jobs, progress, knowledge)
+        return _audit(tree, capabilities, libraries, assume, jobs, progress, knowledge, cards)
 
 
 def _audit(
@@ -71,6 +74,7 @@ def _audit(
     jobs: int,
     progress: Progress | None,
     knowledge: Knowledge | None,
+    cards: Mapping[str, str] | None,
 ) -> Audit:
     # Rules need what holds elsewhere as evidence of what was meant here.
     read = read_tree(tree, capabilities=ALL_CAPABILITIES, jobs=jobs, progress=progress)
@@ -84,6 +88,8 @@ def _audit(
             known,
             libraries=libraries,
             assume=assume,
+            cards=cards,
+            jobs=jobs,
             progress=progress,
         )
         resolved = [(item.family, item.resolution) for item in judged]
@@ -94,7 +100,14 @@ def _audit(
         )
     else:
         resolved = resolve_families(
-            tree, families, capabilities, libraries=libraries, assume=assume, jobs=jobs
+            tree,
+            families,
+            capabilities,
+            libraries=libraries,
+            assume=assume,
+            cards=cards,
+            jobs=jobs,
+            progress=progress,
         )
         advice = ()
         rows = tuple(family_row(family, answer) for family, answer in resolved)

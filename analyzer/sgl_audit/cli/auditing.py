@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -12,6 +12,7 @@ from sgl_audit.audit.run import JUDGED
 from sgl_audit.cli.choosing import (
     ArchValues,
     Opening,
+    Pair,
     chosen_or_local,
     known_name,
     names_of,
@@ -22,7 +23,7 @@ from sgl_audit.cli.choosing import (
 from sgl_audit.cli.configured import current
 from sgl_audit.cli.stderr import Feedback
 from sgl_audit.cli.unread import completeness, tell_unread
-from sgl_audit.errors import EXIT_FINDINGS
+from sgl_audit.errors import EXIT_FINDINGS, UsageError
 from sgl_audit.launch.assume import parse_assumptions
 from sgl_audit.model.report import Audit, FamilyRow, Severity
 from sgl_audit.model.triage import Handling
@@ -44,7 +45,8 @@ def make_audit(
     accepted = read_baseline(baseline) if baseline is not None else None
     assume = parse_assumptions(assumed)
     tree = open_tree(source, opening, feedback)
-    capabilities = names_of(chosen_or_local(archs, feedback))
+    pairs = chosen_or_local(archs, feedback)
+    capabilities = names_of(pairs)
     libraries, missing = open_beside(tree, opening, feedback)
     # FlashInfer's source is large: it is fetched only where something is judged by it.
     beside = opening if len(capabilities) <= JUDGED else replace(opening, flashinfer="none")
@@ -57,6 +59,7 @@ def make_audit(
         jobs=jobs,
         progress=feedback.progress("auditing"),
         knowledge=known,
+        cards=cards_of(pairs),
     )
     tell_unread(audit.facts.diagnostics, feedback)
     audit = replace(audit, diagnostics=(*audit.diagnostics, *missing))
@@ -64,6 +67,22 @@ def make_audit(
     for notice in audit.triage.notices:
         feedback.notify(notice.message)
     return audit
+
+
+def cards_of(pairs: Iterable[Pair]) -> dict[str, str]:
+    """The card of each capability for which one was named.
+
+    Raises:
+        UsageError: two cards of one capability; their memory differs, and an audit has one row.
+    """
+    cards: dict[str, str] = {}
+    for capability, card in pairs:
+        if card is not None and cards.setdefault(capability, card) != card:
+            raise UsageError(
+                f"--arch names two cards of {capability}, {cards[capability]} and {card}; "
+                "an audit is for one of them at a time."
+            )
+    return cards
 
 
 def only(audit: Audit, options: Sequence[str]) -> Audit:

@@ -152,9 +152,9 @@ def _when(
         here = None
     compared = f" (releases at hand: {', '.join(str(item.version) for item in others)})"
     if here is not None and max(having) < here:
-        return f"{flag} exists until {max(having)}{compared}"
+        return f"{flag} was last seen in {max(having)}{compared}"
     if here is not None and min(having) > here:
-        return f"{flag} exists since {min(having)}{compared}"
+        return f"{flag} is first seen in {min(having)}{compared}"
     return f"{flag} exists in {', '.join(map(str, having))}{compared}"
 
 

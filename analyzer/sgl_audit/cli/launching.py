@@ -14,6 +14,9 @@ from sgl_audit.model.resolution import Launch
 
 Assumptions = tuple[tuple[str, str], ...]
 _ENVIRONMENT = "env."
+# Words by themselves, as they come out of quotes.
+_JOINING = frozenset({"&&", "||", ";", "|", "&"})
+_HELP = frozenset({"--help", "-h"})
 
 
 def read_line(
@@ -48,7 +51,17 @@ def read_line(
             "sm120 -- python -m sglang.launch_server --model-path DIR"
         )
     origin = "the launch after --"
-    return one_launch(parse_launch_lines(words, origin=origin, variables=variables), origin)
+    joined = next((word for word in words if word in _JOINING), None)
+    if joined is not None:
+        raise UsageError(
+            f"{origin} holds {joined!r}, which joins several commands; give one of them, or all in "
+            "a script with --launch-file and --name"
+        )
+    line = one_launch(parse_launch_lines(words, origin=origin, variables=variables), origin)
+    asked = next((word for word in line.argv if word in _HELP), None)
+    if asked is not None:
+        raise UsageError(f"{origin} asks for help ({asked}), which starts no server; drop it")
+    return line
 
 
 def server_arguments(line: LaunchLine) -> tuple[str, ...]:

@@ -61,6 +61,13 @@ def find(argv: Sequence[str], described: Described, folder: Path) -> Model:
         UsageError: what is named is no model, or two descriptions contradict each other.
     """
     arguments = absolute_paths(argv)
+    for flag, value in (
+        ("--model-config", described.config),
+        ("--model-arch", described.architecture),
+        ("--quantization-of", described.quantization),
+    ):
+        if value is not None and not value.strip():
+            raise UsageError(f"{flag} is empty; give a value or drop it")
     if described.quantization and not described.architecture:
         raise UsageError(
             "--quantization-of needs --model-arch NAME, the class in the checkpoint's "

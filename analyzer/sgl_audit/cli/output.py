@@ -38,6 +38,8 @@ _SUFFIXES = {
 }
 _SARIF_JSON = ".sarif.json"
 _FILE_WIDTH = 100
+# Narrower than this nothing can be read.
+_LEAST_WIDTH = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,5 +163,5 @@ def _width(live: bool) -> int:
     fallback = (80, 24)
     columns = os.environ.get("COLUMNS", "")
     if sys.stdout.isatty() or columns.isdigit():
-        return max(40, shutil.get_terminal_size(fallback).columns)
+        return max(_LEAST_WIDTH, shutil.get_terminal_size(fallback).columns)
     return fallback[0]

@@ -18,6 +18,7 @@ from sgl_audit.cli.choosing import (
     open_known,
     open_tree,
 )
+from sgl_audit.cli.joining import read_runs, with_runs
 from sgl_audit.cli.launching import Assumptions, archs_of, launches, notes_of, server_arguments
 from sgl_audit.cli.models import Described, find
 from sgl_audit.cli.stderr import Feedback
@@ -39,6 +40,7 @@ class Wanted:
     archs: tuple[Pair, ...]
     described: Described
     assume: Assumptions
+    evidence: Path | None = None
 
 
 def answer(wanted: Wanted, opening: Opening, report: Report, feedback: Feedback) -> int:
@@ -66,7 +68,15 @@ def answer(wanted: Wanted, opening: Opening, report: Report, feedback: Feedback)
     )
     shown = [replace(item, notes=(*notes, *item.notes)) for item in found]
     feedback.clear()
-    output.write(targets, lambda target: _render(shown, tree.info, target, report))
+    version, capabilities = tree.info.distribution.version, [capability for capability, _ in pairs]
+    # Of any launch: what failed with other flags is what a recommendation is asked for.
+    runs = read_runs(wanted.evidence, version, capabilities)
+    output.write(
+        targets,
+        lambda target: with_runs(
+            _render(shown, tree.info, target, report), target, runs, report.color
+        ),
+    )
     return exit_code(shown)
 
 

@@ -36,6 +36,7 @@ COMMANDS = (
 )
 DEFAULT = "audit"
 _LIKE_A_COMMAND = 0.75
+_EVIDENCE = "--evidence"
 
 
 class Commands(DefaultGroup):  # type: ignore[misc]
@@ -44,6 +45,11 @@ class Commands(DefaultGroup):  # type: ignore[misc]
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in order."""
         return list(COMMANDS)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse; `--evidence DIR` may stand before the command too."""
+        found: list[str] = super().parse_args(ctx, evidence_last(args))
+        return found
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -70,6 +76,15 @@ class Commands(DefaultGroup):  # type: ignore[misc]
 
             silence_stdout()
             return EXIT_CLEAN
+
+
+def evidence_last(args: list[str]) -> list[str]:
+    """`--evidence DIR COMMAND ...` as `COMMAND --evidence DIR ...`."""
+    if args[:1] == [_EVIDENCE] and len(args) > 2 and args[2] in COMMANDS:
+        return [args[2], *args[:2], *args[3:]]
+    if args and args[0].startswith(f"{_EVIDENCE}=") and len(args) > 1 and args[1] in COMMANDS:
+        return [args[1], args[0], *args[2:]]
+    return args
 
 
 def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:

@@ -36,7 +36,7 @@ class Question:
     """What is compared.
 
     Attributes:
-        launches: a file with somebody's launches, or None.
+        launches: files with somebody's launches.
         trees: False to compare the launches only.
         kernels: whether to compare what the pinned FlashInfer releases require, too.
     """
@@ -44,7 +44,7 @@ class Question:
     old: str
     new: str
     archs: ArchValues
-    launches: Path | None
+    launches: tuple[Path, ...]
     trees: bool
     assume: Assumptions
     jobs: int
@@ -57,15 +57,17 @@ def make_review(question: Question, opening: Opening, feedback: Feedback) -> Rev
     Raises:
         UsageError: there is nothing to compare.
     """
-    if not question.trees and question.launches is None:
+    if not question.trees and not question.launches:
         raise UsageError("--launches-only needs --launches FILE with the launches to compare")
     with tempfile.TemporaryDirectory(prefix="sgl-audit-") as folder:
         pairs = chosen(question.archs)
         if question.trees and not pairs:
             pairs = chosen_or_local((), feedback)
         asked: tuple[Asked, ...] = ()
-        if question.launches is not None:
-            asked = read_team(question.launches, pairs, question.assume, Path(folder))
+        for number, file in enumerate(question.launches):
+            models = Path(folder) / str(number)
+            models.mkdir()
+            asked += read_team(file, pairs, question.assume, models)
         old, new = (
             _side(spec, opening, feedback, kernels=question.kernels)
             for spec in (question.old, question.new)

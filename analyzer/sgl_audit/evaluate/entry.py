@@ -306,17 +306,20 @@ def called_initialisers(node: Any) -> list[str]:
 
 
 def needed_statements(body: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
-    """Statements that call an initialiser, and assignments to locals that those read."""
+    """Statements that call an initialiser, and those that give a local which these read."""
     chosen: list[ast.stmt] = []
     reads: set[str] = set()
     for node in reversed(body):
-        if set(called_initialisers(node)) & names or (
-            isinstance(node, ast.Assign)
-            and any(isinstance(target, ast.Name) and target.id in reads for target in node.targets)
-        ):
+        if set(called_initialisers(node)) & names or _stored(node) & reads:
             chosen.append(node)
             reads |= _loaded(node)
     return chosen[::-1]
+
+
+def _stored(node: ast.AST) -> set[str]:
+    return {
+        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
 
 
 def _loaded(node: ast.AST) -> set[str]:

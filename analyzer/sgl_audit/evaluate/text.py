@@ -31,6 +31,8 @@ NESTING = 20
 
 WIDE = re.compile(r"\d{6}")
 LONGEST = 10_000_000
+# `%s` and its like; `%%` is a sign and takes no value.
+CONVERSION = re.compile(r"(?<!%)(?:%%)*%(?!%)")
 
 
 def check_width(spec: str) -> None:
@@ -293,6 +295,9 @@ class Text:
         given: Any = tuple(self.wrapped(item) for item in listed)
         if named:
             given = {key: self.wrapped(item) for key, item in values.items()}
+        elif isinstance(values, (list, dict, bytes, range)) and not CONVERSION.search(template):
+            # What could be a mapping need not be used.
+            given = ()
         try:
             return template % given
         except UnknownTextError as stop:

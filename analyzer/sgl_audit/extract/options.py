@@ -14,7 +14,8 @@ from sgl_audit.syntax.parse import ParsedFile
 from sgl_audit.syntax.text import one_line
 
 _MARKERS = frozenset({"A", "Annotated"})
-_DEPRECATED = re.compile(r"\W*(?:note\b)?\W*deprecated\b", re.IGNORECASE)
+# At the start of a sentence: "Deprecated.", "[Deprecated] Use ...", "Note: deprecated".
+_DEPRECATED = re.compile(r"(?:^|[.;]\s+)\W*(?:note\b)?\W*deprecated\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,7 @@ def _deprecated(text: str, action: ast.expr | None, flags: Sequence[str] = ()) -
         return True
     own = "|".join(["this(?: [a-z]+)?", *map(re.escape, flags)])
     return bool(
-        _DEPRECATED.match(text)
+        _DEPRECATED.search(text)
         or re.search(rf"(?:{own})['`\"]? (?:is|are) (?:now )?deprecated", text)
     )
 

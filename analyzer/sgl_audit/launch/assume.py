@@ -26,7 +26,18 @@ ASSUMPTIONS: dict[str, str] = {
     "gpu_memory_mib": "count",
 }
 _PREFIXES = ("env.", "package.")
-_EXAMPLES = {"version": "12.8, or none", "release": "12.8", "count": "8", "text": "text"}
+_EXAMPLES = {
+    "cuda": "12.8",
+    "cudnn": "9.16.0",
+    "driver": "580.65.06, or none",
+    "torch": "2.9.1",
+    "flashinfer": "0.6.3, or none",
+    "device_name": "NVIDIA L40S",
+    "gpu_count": "8",
+    "gpu_memory_mib": "97887",
+}
+_SAID = {"release": "version"}
+_ANY_VERSION = "1.2.3, or none"
 
 
 def parse_assumptions(items: Iterable[str]) -> tuple[tuple[str, str], ...]:
@@ -63,6 +74,8 @@ def check_assumption(name: str, value: str, where: str) -> str:
     Raises:
         UsageError: the name is unknown or the value is of the wrong kind.
     """
+    if not name:
+        raise UsageError(f"{where}: ={shown(value)} has no name in front of =; write NAME=VALUE.")
     if name.startswith("env."):
         _check_name(name, "env.", _ENVIRONMENT_NAME, "an environment variable", where)
         return value
@@ -77,8 +90,9 @@ def check_assumption(name: str, value: str, where: str) -> str:
         raise UsageError(f"{where}: {shown(name)} is nothing that sgl-audit assumes{near}")
     if not _fits(kind, value):
         raise UsageError(
-            f"{where}: {shown(name)} cannot be {shown(value) or 'empty'}; write a {kind} such as "
-            f"{name}={_EXAMPLES[kind]}."
+            f"{where}: {shown(name)} cannot be {shown(value) or 'empty'}; "
+            f"write a {_SAID.get(kind, kind)} such as "
+            f"{name}={_EXAMPLES.get(name, _ANY_VERSION)}."
         )
     return value
 

@@ -6,6 +6,7 @@ assume; env and model_config are optional.
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,12 +15,13 @@ from typing import NoReturn
 from sgl_audit.errors import UsageError
 from sgl_audit.launch.assume import check_assumption
 from sgl_audit.launch.plain import pairs_of, texts_of
-from sgl_audit.launch.text import decode, did_you_mean, read_bounded, shown, shown_path
+from sgl_audit.launch.text import decode, read_bounded, shown, shown_path
 from sgl_audit.model.capability import parse_capability
 from sgl_audit.model.resolution import Launch
 
 _LIMIT = 256 * 2**20
 _KEYS = frozenset({"id", "arch", "argv", "assume", "env", "model_config"})
+_LIKE_A_KEY = 0.75
 _REQUIRED = ("id", "arch", "argv")
 
 
@@ -30,6 +32,8 @@ def read_batch(path: Path) -> Iterator[Launch]:
         UsageError: the file cannot be read, or a line is no launch; the sentence names the line.
     """
     text = decode(read_bounded(path, _LIMIT, "batch file"), shown_path(path))
+    if not text.strip():
+        raise UsageError(f"{shown_path(path)} holds no launch; write one JSON object a line.")
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             yield _launch(line, f"{shown_path(path)}, line {number}")
@@ -71,11 +75,15 @@ def _row(line: str, where: str) -> dict[str, object]:
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{where} is no JSON ({shown(error)}); write one object a line.") from None
     if not isinstance(row, dict):
-        raise UsageError(f"{where} is {shown(row, 40)}, not a JSON object; write one a line.")
+        raise UsageError(
+            f"{where} is {shown(json.dumps(row), 40)}, not a JSON object; write one a line."
+        )
     for key in row:
         if key not in _KEYS:
-            near = did_you_mean(key, _KEYS) or f"; known are {', '.join(sorted(_KEYS))}."
-            raise UsageError(f"{where} has the unknown key {shown(key)}{near}")
+            known = ", ".join(sorted(_KEYS))
+            near = difflib.get_close_matches(key, _KEYS, 1, _LIKE_A_KEY)
+            hint = f"did you mean {near[0]}?" if near else f"known are {known}."
+            raise UsageError(f"{where} has the unknown key {shown(key)}; {hint}")
     missing = [key for key in _REQUIRED if key not in row]
     if missing:
         raise UsageError(f"{where} lacks {' and '.join(missing)}; add it.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -82,8 +83,13 @@ def one_launch(
         )
     raise UsageError(
         f"{origin} starts {len(found)} servers ({_some([_where(line) for line in found])}) where "
-        f"one was expected; give the text of one of them."
+        f"one was expected; give the text of one of them{_by_name(found)}."
     )
+
+
+def _by_name(lines: Sequence[LaunchLine]) -> str:
+    names = [line.name for line in lines if line.name is not None]
+    return f", or its name, as in --name {shlex.quote(names[0])}" if names else ""
 
 
 def no_launch(origin: str, others: Sequence[str] = ()) -> UsageError:

@@ -6,6 +6,7 @@ MiB are what `nvidia-smi --query-gpu=memory.total` prints for that card.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -120,6 +121,10 @@ ALL_CAPABILITIES: tuple[str, ...] = tuple(capability.name for capability in CAPA
 NVIDIA_NAMES: tuple[str, ...] = tuple(c.name for c in CAPABILITIES if c.vendor is Vendor.NVIDIA)
 
 
+def _compact(name: str) -> str:
+    return name.replace("-", "")
+
+
 def parse_capability(text: str) -> tuple[Capability, str | None]:
     """Read `sm120`, `sm_120`, `120`, `12.0`, `gfx942` or a card name such as `rtx-5090`.
 
@@ -130,8 +135,11 @@ def parse_capability(text: str) -> tuple[Capability, str | None]:
         UsageError: nothing of that name is known; the sentence lists what is.
     """
     key = text.strip().lower().replace("_", "").replace(" ", "-")
-    if key in _ALIASES:
-        return BY_NAME[_ALIASES[key]], key
+    card = next((card for card in _ALIASES if _compact(card) == _compact(key)), None)
+    if card is not None:
+        return BY_NAME[_ALIASES[card]], card
+    # 12.00 is 12.0.
+    key = re.sub(r"\.0+$", ".0", key) if re.fullmatch(r"[0-9]+\.0+", key) else key
     candidates = (key, f"sm{key}", f"sm{key.replace('.', '')}", f"sm{key.rstrip('af')}", key[2:])
     for candidate in candidates:
         name = candidate.rstrip("af") if candidate.startswith("sm") else candidate
@@ -139,7 +147,8 @@ def parse_capability(text: str) -> tuple[Capability, str | None]:
             return BY_NAME[name], None
     import difflib
 
-    names = [*BY_NAME, *_ALIASES]
+    # Another number is another device, and none that lies near it is what was meant.
+    names = () if re.fullmatch(r"(?:sm|gfx)?-?[0-9.]+[a-z]?", key) else _ALIASES
     near = difflib.get_close_matches(key, names, 1)
     hint = f" Did you mean {near[0]}?" if near else ""
     raise UsageError(

@@ -171,7 +171,7 @@ def _died(log: Log, cause: Cause | None, failure: FailureClass, where: str, end:
 def _unknown(log: Log, cause: Cause | None, end: End) -> Failure:
     if cause is not None:
         found = _caused(log, cause, FailureClass.UNKNOWN)
-        grounds = (*found.grounds, _exit(end), *log.tail(8))
+        grounds = tuple(dict.fromkeys((*found.grounds, _exit(end), *log.tail(8))))
         text = f"ended in phase {end.phase}: {found.summary}"
         return replace(found, summary=text, grounds=grounds)
     text = f"ended with exit code {end.code} in phase {end.phase}, and nothing known says why"

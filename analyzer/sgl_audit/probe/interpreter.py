@@ -20,10 +20,13 @@ for item in m.distributions():
     name = item.metadata["Name"]
     if name:
         found.setdefault(name.lower().replace("_", "-"), item.version)
-spec = u.find_spec("sglang")
-where = list(spec.submodule_search_locations or []) if spec else []
+def where(name):
+    spec = u.find_spec(name)
+    found = list(spec.submodule_search_locations or []) if spec else []
+    return found[0] if found else None
 print(json.dumps({"version": platform.python_version(), "platform": platform.platform(),
-                  "packages": found, "sglang": where[0] if where else None}))
+                  "packages": found, "sglang": where("sglang"),
+                  "transformers": where("transformers")}))
 """
 # What decides which kernels there are; the rest of an environment is noise in a record.
 _NAMED = (
@@ -42,6 +45,7 @@ class Interpreter:
     Attributes:
         packages: normalised distribution name -> version, everything installed.
         tree: folder of the SGLang package, or None where there is none.
+        transformers: folder of that package, or None.
     """
 
     path: str
@@ -49,6 +53,7 @@ class Interpreter:
     platform: str
     packages: Mapping[str, str]
     tree: Path | None
+    transformers: Path | None = None
 
     @property
     def sglang(self) -> str | None:
@@ -85,5 +90,5 @@ def ask(python: str, environment: Mapping[str, str] | None = None) -> Interprete
         raise UsageError(
             f"--python {python} does not answer as a Python interpreter; give one of Python 3"
         ) from error
-    tree = Path(told["sglang"]) if told["sglang"] else None
-    return Interpreter(program, told["version"], told["platform"], told["packages"], tree)
+    tree, beside = (Path(told[n]) if told[n] else None for n in ("sglang", "transformers"))
+    return Interpreter(program, told["version"], told["platform"], told["packages"], tree, beside)

@@ -43,6 +43,11 @@ class Log:
         self.lines += new
         return new
 
+    @property
+    def size(self) -> int:
+        """Bytes read so far: a progress bar grows without ending a line."""
+        return self._offset
+
     def finish(self) -> None:
         """Take the rest as a line: nothing more will come."""
         self.read()

@@ -38,7 +38,7 @@ class Combination:
     @property
     def name(self) -> str:
         """How it is called in a display."""
-        return " ".join(f"{option}={value}" for option, value in self.values) or "as given"
+        return " ".join(f"{option}={value}" for option, value in self.values) or "the launch"
 
 
 @dataclass(frozen=True, slots=True)

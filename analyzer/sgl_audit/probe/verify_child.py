@@ -306,6 +306,9 @@ def in_a_fork(launch: dict[str, Any], names: list[str]) -> str:
 
 def main(arguments: list[str]) -> int:
     """Read the request, answer each launch."""
+    # The folder of this script is on the path, and its modules are none of SGLang's business.
+    here = str(Path(__file__).resolve().parent)
+    sys.path[:] = [path for path in sys.path if path != here]
     request = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     if request["fake"]:
         pretend(request["fake"])

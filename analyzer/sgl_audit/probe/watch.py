@@ -77,6 +77,7 @@ class Watch:
         self.begun = now
         self._phase_begun = now
         self._moved = now
+        self._wrote = now
         self._stopped_since: float | None = None
         self._cpu = 0.0
         self._cpu_at = now
@@ -103,8 +104,10 @@ class Watch:
 
     def _look(self) -> Usage:
         now = time.monotonic()
-        if self.log.read():
-            self._moved = now
+        before = self.log.size
+        self.log.read()
+        if self.log.size != before:
+            self._moved = self._wrote = now
         self._advance()
         usage = self.server.usage()
         self.waited.peak_mib = max(self.waited.peak_mib, usage.memory_mib)
@@ -157,9 +160,10 @@ class Watch:
         return ""
 
     def _port_lost(self) -> bool:
-        """The server's own message that its port is taken; it may wait for ever after it."""
+        """The server's own message that its port is taken; it may wait for ever after it, with a
+        scheduler that is busy waiting."""
         taken = any(self.log.seen(pattern) is not None for pattern in _TAKEN)
-        return taken and time.monotonic() - self._moved >= _STOPPED_S
+        return taken and time.monotonic() - self._wrote >= _STOPPED_S
 
 
 _TAKEN = tuple(s.pattern for s in SIGNATURES if s.failure is FailureClass.PORT_TAKEN)

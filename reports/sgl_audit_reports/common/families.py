@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from sgl_audit.model.report import Advice, Audit, FamilyRow, Severity
+from sgl_audit.model.verdict import Verdict
 from sgl_audit_reports.common.findings import touches_default
 from sgl_audit_reports.common.text import unique, visible
 
@@ -20,6 +22,8 @@ class Standing(StrEnum):
     UNKNOWN = "unknown"
 
 
+# What makes a value unfit to rest a launch on.
+BAD = frozenset({Verdict.REFUSED, Verdict.NO_KERNEL, Verdict.WRONG})
 STANDINGS: tuple[Standing, ...] = tuple(Standing)
 
 
@@ -63,9 +67,12 @@ def group_of(row: FamilyRow) -> str:
 def standing_of(row: FamilyRow, advice: Sequence[Advice], errors: frozenset[str]) -> Standing:
     """Three-valued and careful: accepted alone is not safe."""
     own = [item for item in advice if item.family in (row.family, row.group)]
-    if row.outcome == "refused" or errors & set(row.findings) or any(a.flags for a in own):
+    if row.outcome == "refused" or errors & set(row.findings):
         return Standing.NOT_SAFE
-    if any(item.safe is False for item in own):
+    if any(item.verdict in BAD for item in row.verdicts) or any(a.safe is False for a in own):
+        return Standing.NOT_SAFE
+    # Flags may be proposed because nothing is known of the default; that does not make it bad.
+    if not row.verdicts and any(item.flags for item in own):
         return Standing.NOT_SAFE
     if row.outcome != "ok":
         return Standing.UNKNOWN
@@ -153,11 +160,20 @@ def _group_names(
 
 def _loose_subjects(audit: Audit, capability: str, attributed: set[str]) -> Iterable[str]:
     # An error that no family row claims must not vanish from the answer.
+    names = {name for row in audit.families for name in (row.family, group_of(row))}
     for finding in audit.findings:
         if finding.severity is not Severity.ERROR or finding.fingerprint in attributed:
             continue
         if touches_default(audit, finding, capability):
-            yield visible(finding.when or finding.option or finding.title)
+            # A condition of the source is no name that a reader knows; the finding has it.
+            when = finding.when if finding.when in names or not _is_code(finding.when) else None
+            yield visible(when or finding.option or finding.title)
+
+
+def _is_code(text: str | None) -> bool:
+    return (
+        bool(text) and re.search(r"[\[\]()=<>.]|\b(?:not|and|or|in|is)\b", text or "") is not None
+    )
 
 
 def _advice_blocks(advice: Iterable[Advice], groups: dict[str, str]) -> tuple[AdviceBlock, ...]:

@@ -71,7 +71,8 @@ def value_text(value: JsonValue) -> str:
 
 def default_text(default: str) -> str:
     """A declared default as text; the several ways to say "nothing" become one."""
-    return "(unset)" if default in {"None", "null", ""} else visible(default)
+    # Not "null": that is what an option may be called that is set.
+    return "(unset)" if default in {"None", "unset", ""} else visible(default)
 
 
 def unique(items: Iterable[str]) -> tuple[str, ...]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from sgl_audit.model.report import Audit, Severity
+from sgl_audit.model.verdict import Verdict
 from sgl_audit_reports.common.families import AdviceBlock, Standing, standings
 from sgl_audit_reports.common.names import SEVERITIES, capability_label, capability_range
 from sgl_audit_reports.common.overview import Overview, overview_of
-from sgl_audit_reports.common.text import listed, unique, visible
+from sgl_audit_reports.common.text import clipped, listed, unique, visible
 from sgl_audit_reports.html.data import AdviceItem, AuditPage, Badge, StandingItem, Tile
 from sgl_audit_reports.html.facts import choice_list_items, environment_items
 from sgl_audit_reports.html.families import family_groups
@@ -15,21 +16,28 @@ from sgl_audit_reports.html.matrix import matrix_options, option_items
 from sgl_audit_reports.html.parts import (
     STANDING_BADGE,
     STATE_BADGE,
+    VERDICT_BADGE,
     Anchors,
     assumption_items,
     gap_items,
     head,
 )
+from sgl_audit_reports.html.paths import path_groups, quantizations
 
 _SECTIONS = (
     ("summary", "Summary"),
     ("options", "Options"),
     ("matrix", "Matrix"),
+    ("paths", "Paths"),
     ("findings", "Findings"),
     ("families", "Families"),
     ("facts", "Facts"),
     ("honesty", "Limits"),
 )
+
+_LEGEND = (Verdict.WORKS, Verdict.SLOW, Verdict.NO_KERNEL, Verdict.WRONG)
+_NAMES = 8
+_NAME = 44
 
 
 def audit_page(audit: Audit) -> AuditPage:
@@ -37,6 +45,8 @@ def audit_page(audit: Audit) -> AuditPage:
     overview = overview_of(audit)
     findings = finding_items(overview.findings, audit)
     anchors = Anchors()
+    paths = path_groups(audit, overview, anchors)
+    to_path = {group.option: group.anchor for group in paths}
     return AuditPage(
         head=head("Backend audit", audit.source, audit.tool_version, _SECTIONS),
         verdict=_verdict(overview),
@@ -44,9 +54,19 @@ def audit_page(audit: Audit) -> AuditPage:
         advice=_advice(overview),
         tiles=_tiles(audit),
         capabilities=tuple(visible(name) for name in audit.capabilities),
-        options=option_items(overview),
+        options=option_items(overview, to_path),
         matrix=matrix_options(audit, overview, anchors),
-        legend=tuple(STATE_BADGE.values()),
+        paths=paths,
+        undrawn=len(overview.rows) - len(paths),
+        path_families=tuple(sorted(unique(group.family for group in paths))),
+        path_quantizations=tuple(
+            (f"q{index}", name) for index, name in enumerate(quantizations(audit))
+        ),
+        legend=(
+            *STATE_BADGE.values(),
+            VERDICT_BADGE[Verdict.WORKS],
+            VERDICT_BADGE[Verdict.NO_KERNEL],
+        ),
         findings=findings,
         finding_options=tuple(sorted(unique(item.option for item in findings if item.option))),
         families=family_groups(audit, overview.findings, anchors),
@@ -70,15 +90,20 @@ def _standings(audit: Audit, overview: Overview) -> tuple[StandingItem, ...]:
     items = []
     for item in standings(overview.capabilities):
         parts = tuple(
-            listed(names, 12) + (f" on {capability_range(on, audit.capabilities)}" if many else "")
+            listed([clipped(name, _NAME) for name in names], _NAMES)
+            + (f" on {capability_range(on, audit.capabilities)}" if many else "")
             for names, on in item.subjects
         )
-        items.append(StandingItem(STANDING_BADGE[item.standing], parts))
+        long = any(
+            len(names) > _NAMES or len(max(names, key=len)) > _NAME for names, _ in item.subjects
+        )
+        everything = tuple(name for names, _ in item.subjects for name in names) if long else ()
+        items.append(StandingItem(STANDING_BADGE[item.standing], parts, unique(everything)))
     silent = [item.capability for item in overview.capabilities if not item.subjects]
     if silent:
         where = capability_range(silent, audit.capabilities)
         said = f"no error touches a default on {where}; model families were not computed"
-        items.append(StandingItem(STANDING_BADGE[Standing.UNKNOWN], (said,)))
+        items.append(StandingItem(STANDING_BADGE[Standing.UNKNOWN], (said,), ()))
     return tuple(items)
 
 

@@ -45,11 +45,89 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
+class Label:
+    """One line of text in a picture."""
+
+    x: int
+    y: int
+    text: str
+    strong: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One box of a picture; `way` draws it strong or faint, `full` is what was cut."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+    kind: str
+    way: str
+    labels: tuple[Label, ...]
+    full: str
+    url: str | None
+    groups: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One way between two boxes: its line with the head of its arrow, as path data."""
+
+    shape: str
+    way: str
+    groups: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A layered picture, laid out."""
+
+    width: int
+    height: int
+    columns: tuple[tuple[int, str], ...]
+    boxes: tuple[Box, ...]
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PathItem:
+    """The way of one option on capabilities that share it, in one picture and in words.
+
+    Attributes:
+        said: the picture as a sentence, for who cannot see it.
+        steps: what is taken, in order, as words with places.
+        left_out: what the picture leaves out, or "".
+    """
+
+    anchor: str
+    where: str
+    capabilities: tuple[str, ...]
+    said: str
+    picture: Picture
+    steps: tuple[tuple[str, Link | None], ...]
+    left_out: str
+
+
+@dataclass(frozen=True, slots=True)
+class PathGroup:
+    """The ways of one option."""
+
+    option: str
+    anchor: str
+    family: str
+    summary: str
+    badge: Badge | None
+    items: tuple[PathItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StandingItem:
-    """One line of the verdict: who stands how."""
+    """One line of the verdict: who stands how. `everything` names what `parts` shorten."""
 
     badge: Badge
     parts: tuple[str, ...]
+    everything: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +161,11 @@ class CellItem:
 
 @dataclass(frozen=True, slots=True)
 class OptionItem:
-    """One row of the option table."""
+    """One row of the option table; `path` is the anchor of its pictures, or ""."""
 
     option: str
+    path: str
+    important: bool
     default: str
     cells: tuple[CellItem, ...]
 
@@ -214,6 +294,10 @@ class AuditPage:
     capabilities: tuple[str, ...]
     options: tuple[OptionItem, ...]
     matrix: tuple[MatrixOption, ...]
+    paths: tuple[PathGroup, ...]
+    undrawn: int
+    path_families: tuple[str, ...]
+    path_quantizations: tuple[tuple[str, str], ...]
     legend: tuple[Badge, ...]
     findings: tuple[FindingItem, ...]
     finding_options: tuple[str, ...]
@@ -244,6 +328,7 @@ class ValueItem:
     value: str
     decided: bool
     acted: bool
+    picture: Picture | None
     reason: str
     cases: tuple[tuple[str, str], ...]
     steps: tuple[StepItem, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sgl_audit.model.facts import Scalar
 from sgl_audit.model.report import Audit, ChoiceCell, ChoiceState
@@ -18,17 +18,21 @@ from sgl_audit_reports.html.data import (
     OptionItem,
     WhyItem,
 )
-from sgl_audit_reports.html.parts import SEVERITY_BADGE, STATE_BADGE, Anchors, link
+from sgl_audit_reports.html.parts import SEVERITY_BADGE, STATE_BADGE, Anchors, cell_badge, link
 
 _PLACES = 4
 
 
-def option_items(overview: Overview) -> tuple[OptionItem, ...]:
-    """Every option, the worst first."""
+def option_items(overview: Overview, to_path: Mapping[str, str]) -> tuple[OptionItem, ...]:
+    """Every option, the worst first; `to_path` names the anchor of its way to a kernel."""
     anchors = {item.number: item.anchor for item in overview.findings}
     return tuple(
         OptionItem(
-            visible(row.option), row.default, tuple(_cell(cell, anchors) for cell in row.cells)
+            visible(row.option),
+            to_path.get(visible(row.option), ""),
+            row.important,
+            row.default,
+            tuple(_cell(cell, anchors) for cell in row.cells),
         )
         for row in overview.rows
     )
@@ -71,12 +75,13 @@ def _summary(choices: dict[Scalar, list[ChoiceCell]]) -> str:
 
 
 def _row(choice: Scalar, cells: Sequence[ChoiceCell], audit: Audit, anchors: Anchors) -> MatrixRow:
-    states = {cell.capability: cell.state for cell in cells}
+    badges = {cell.capability: cell_badge(cell) for cell in cells}
+    unknown = STATE_BADGE[ChoiceState.UNKNOWN]
     return MatrixRow(
         value_text(choice),
         # Short, because every cell of the row repeats it.
         anchors.take("w", value_text(choice)),
-        tuple(STATE_BADGE[states.get(name, ChoiceState.UNKNOWN)] for name in audit.capabilities),
+        tuple(badges.get(name, unknown) for name in audit.capabilities),
         _why(cells, audit.capabilities, audit.source),
     )
 
@@ -86,12 +91,13 @@ def _why(
 ) -> tuple[WhyItem, ...]:
     groups: dict[tuple[object, ...], list[ChoiceCell]] = {}
     for cell in cells:
-        groups.setdefault((cell.state, cell.why, cell.places), []).append(cell)
+        key = (cell_badge(cell), cell.why, cell.places, cell.grounds)
+        groups.setdefault(key, []).append(cell)
     return tuple(
         WhyItem(
-            STATE_BADGE[group[0].state],
+            cell_badge(group[0]),
             capability_range([cell.capability for cell in group], asked),
-            visible(group[0].why),
+            visible("; ".join((*filter(None, [group[0].why]), *group[0].grounds))),
             tuple(link(place, source) for place in group[0].places[:_PLACES]),
         )
         for group in groups.values()

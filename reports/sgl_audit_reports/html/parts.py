@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from sgl_audit.model.report import ChoiceState, Severity
+from sgl_audit.model.report import ChoiceCell, ChoiceState, Severity
 from sgl_audit.model.resolution import Assumption, Outcome
 from sgl_audit.model.source import Diagnostic, Place, SourceInfo
 from sgl_audit.model.verdict import Verdict
@@ -26,8 +26,8 @@ STANDING_BADGE = {
     Standing.UNKNOWN: Badge("?", "Unknown", "unknown"),
 }
 STATE_BADGE = {
-    ChoiceState.DEFAULT: Badge("●", "default", "ok"),
-    ChoiceState.AUTOMATIC: Badge("◆", "automatic", "ok"),
+    ChoiceState.DEFAULT: Badge("●", "default", "note"),
+    ChoiceState.AUTOMATIC: Badge("◆", "automatic", "note"),
     ChoiceState.FLAG: Badge("○", "by flag", "plain"),
     ChoiceState.REFUSED: Badge("✗", "refused", "error"),
     ChoiceState.CONDITIONAL: Badge("△", "conditional", "warning"),
@@ -47,6 +47,18 @@ VERDICT_BADGE = {
     Verdict.NO_KERNEL: Badge("✗", "no kernel", "error"),
     Verdict.REFUSED: Badge("✗", "refused", "error"),
 }
+
+
+def cell_badge(cell: ChoiceCell) -> Badge:
+    """What a capability makes of a choice, and whether it works where that is known."""
+    state = STATE_BADGE[cell.state]
+    if cell.verdict in (None, Verdict.UNKNOWN) or state.kind in ("error", "quiet", "unknown"):
+        return state
+    verdict = VERDICT_BADGE[cell.verdict]
+    symbol = state.symbol if cell.verdict.good else verdict.symbol
+    # A good verdict does not lift a condition under which the tree refuses the choice.
+    kind = state.kind if cell.verdict.good and state.kind == "warning" else verdict.kind
+    return Badge(symbol, f"{state.text}, {verdict.text}", kind)
 
 
 class Anchors:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 
-from sgl_audit.model.resolution import Refusal, Resolution, ResolvedValue, Step
+from sgl_audit.model.resolution import Outcome, Refusal, Resolution, ResolvedValue, Step
 from sgl_audit.model.source import SourceInfo
+from sgl_audit.model.verdict import worst
 from sgl_audit_reports.common.names import launch_column, launch_label
 from sgl_audit_reports.common.resolutions import comparison, shown_value
 from sgl_audit_reports.common.text import value_text, visible
 from sgl_audit_reports.common.verdicts import subject
 from sgl_audit_reports.html.data import (
+    Badge,
     RefusalItem,
     ResolutionItem,
     ResolutionPage,
@@ -26,6 +28,7 @@ from sgl_audit_reports.html.parts import (
     head,
     maybe_link,
 )
+from sgl_audit_reports.html.steps import resolved_picture
 
 
 def resolution_page(
@@ -55,7 +58,7 @@ def _item(resolution: Resolution, source: SourceInfo, anchors: Anchors) -> Resol
         label=launch_label(resolution.launch),
         anchor=anchor,
         command=_command(resolution),
-        badge=OUTCOME_BADGE[resolution.outcome],
+        badge=_standing(resolution),
         reason=visible(resolution.reason or ""),
         refusals=_refusals(resolution, source),
         late_unknown=resolution.late is None,
@@ -64,11 +67,26 @@ def _item(resolution: Resolution, source: SourceInfo, anchors: Anchors) -> Resol
             for row in resolution.verdicts
         ),
         groups=tuple(
-            (title, _values(values, source, anchors, anchor)) for title, values in groups if values
+            (title, _values(values, source, anchors, anchor, resolution))
+            for title, values in groups
+            if values
         ),
         assumptions=assumption_items(resolution.assumptions),
         notes=tuple(visible(note) for note in resolution.notes),
     )
+
+
+def _standing(resolution: Resolution) -> Badge:
+    """How the launch ends, not only whether its arguments are accepted."""
+    if resolution.outcome is not Outcome.OK:
+        return OUTCOME_BADGE[resolution.outcome]
+    if resolution.late:
+        return Badge("✗", "refused once loading starts", "error")
+    known = worst(tuple(row.verdict for row in resolution.verdicts))
+    if resolution.verdicts and not known.good:
+        badge = VERDICT_BADGE[known]
+        return Badge(badge.symbol, f"accepted, then {badge.text}", badge.kind)
+    return OUTCOME_BADGE[resolution.outcome]
 
 
 def _command(resolution: Resolution) -> str:
@@ -97,21 +115,28 @@ def _refusals(resolution: Resolution, source: SourceInfo) -> tuple[RefusalItem, 
 
 
 def _values(
-    values: Iterable[ResolvedValue], source: SourceInfo, anchors: Anchors, prefix: str
+    values: Iterable[ResolvedValue],
+    source: SourceInfo,
+    anchors: Anchors,
+    prefix: str,
+    resolution: Resolution,
 ) -> tuple[ValueItem, ...]:
-    return tuple(
+    items = [
         ValueItem(
             name=visible(value.name),
             anchor=anchors.take(prefix, value.name),
             value=shown_value(value),
             decided=value.decided,
             acted=not value.decided or len(value.steps) > 1,
+            picture=resolved_picture(value, resolution),
             reason=visible(value.reason or ""),
             cases=tuple((value_text(case.value), visible(case.guard)) for case in value.cases),
             steps=tuple(_step(step, source) for step in value.steps),
         )
         for value in values
-    )
+    ]
+    # What something set stands first; what is as declared is rarely asked for.
+    return tuple(sorted(items, key=lambda item: not item.acted))
 
 
 def _step(step: Step, source: SourceInfo) -> StepItem:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sgl_audit.model.report import Audit, FamilyRow, Severity
 from sgl_audit_reports.common.excerpts import excerpt_lines
 from sgl_audit_reports.common.families import (
@@ -94,7 +96,7 @@ def _advice(overview: Overview) -> list[str]:
             lines += [f"**{who}** on {where}: no flags are known to help.", ""]
             continue
         doubt = "" if block.safe else " (not known to be enough)"
-        lines += [f"**{who}** on {where}: add{doubt}", "", *fenced(block.flags), ""]
+        lines += [f"**{who}** on {where}: add{doubt}", "", *fenced(_flag_lines(block.flags)), ""]
     return lines
 
 
@@ -191,3 +193,14 @@ def _honesty(audit: Audit, overview: Overview, limit: int) -> list[str]:
             lines.append(f"- {len(gaps) - limit} more")
         lines += ["", "</details>", ""]
     return lines
+
+
+def _flag_lines(flags: Sequence[str]) -> list[str]:
+    """Flags as they paste: each with its value on a line, continued with a backslash."""
+    rows: list[str] = []
+    for flag in flags:
+        if rows and not flag.startswith("-") and " " not in rows[-1]:
+            rows[-1] += f" {flag}"
+        else:
+            rows.append(flag)
+    return [f"{row} \\" for row in rows[:-1]] + rows[-1:]

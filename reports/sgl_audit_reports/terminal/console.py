@@ -47,7 +47,8 @@ def make_console(
         highlight=False,
         emoji=False,
         force_terminal=True if color == "always" else None,
-        no_color=True if color == "never" else None,
+        # None would let NO_COLOR overrule what was asked for.
+        no_color={"never": True, "always": False}.get(color),
         color_system=None if color == "never" else "auto",
         # Without this, rich asks Jupyter and friends and prints HTML there.
         force_jupyter=False,
@@ -80,7 +81,11 @@ def indented(console: Console, value: Text, by: int = 2) -> None:
 
 
 def hanging(console: Console, label: Text, value: Text, width: int | None = None) -> None:
-    """A label, and a paragraph that wraps beside it."""
+    """A label, and a paragraph that wraps beside it, or below where there is little room."""
+    if 2 * (width or len(label)) > console.width:
+        console.print(label)
+        indented(console, value)
+        return
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(width=width, no_wrap=True)
     grid.add_column(ratio=1, overflow="fold")

@@ -75,7 +75,10 @@ def render_assumptions(assumptions: Sequence[Assumption], console: Console) -> N
         (text(a.name), text(a.value), text(a.source), text(listed(a.decided, 6)))
         for a in assumptions
     ]
-    console.print(plain_table(("what", "value", "from", "decided"), rows))
+    columns = ("what", "value", "from", "decided")
+    # Nothing may be known of what rested on them; an empty column would say that nothing did.
+    shown = 4 if any(a.decided for a in assumptions) else 3
+    console.print(plain_table(columns[:shown], [row[:shown] for row in rows]))
 
 
 def render_gaps(title: str, gaps: Sequence[Diagnostic], console: Console) -> None:

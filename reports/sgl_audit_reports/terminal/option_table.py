@@ -22,7 +22,11 @@ from sgl_audit_reports.terminal.console import (
 )
 
 _WIDE = 110
+# Below these widths a column wraps no further.
 _NAME = 24
+_DEFAULT = 8
+_VERDICT = 18
+_GAP = 2
 
 
 def option_table(
@@ -30,7 +34,7 @@ def option_table(
 ) -> RenderableType:
     """One capability gets a verdict column, several get a column each, or lines where too many."""
     if len(capabilities) == 1:
-        return _single(rows, capabilities[0], console.width >= _WIDE)
+        return _single(rows, capabilities[0], console.width)
     table = _several(rows, capabilities)
     # Measured against endless width, for rich clamps what it measures to the console.
     endless = console.options.update(width=10_000, max_width=10_000)
@@ -39,17 +43,51 @@ def option_table(
     return Group(*(part for row in rows for part in _lines(row, capabilities)))
 
 
-def _single(rows: Sequence[OptionRow], capability: str, wide: bool) -> RenderableType:
-    table = plain_table(("option", "default", f"becomes on {capability}", "verdict"), ())
-    table.columns[0].min_width = min(_NAME, max(len(row.option) for row in rows))
-    table.columns[1].min_width = min(_NAME, max(len(row.default) for row in rows))
+def _single(rows: Sequence[OptionRow], capability: str, width: int) -> RenderableType:
+    wide = width >= _WIDE
     verdicts = [_verdict(row.cells[0], wide) for row in rows]
-    if not wide:
-        # The numbers that lead to the findings must not be cut; what it becomes can wrap.
-        table.columns[3].min_width = max(len(verdict) for verdict in verdicts)
+    widths = _widths(rows, f"becomes on {capability}", verdicts, width)
+    if widths is None:
+        return Group(*(part for row in rows for part in _single_lines(row)))
+    table = plain_table(("option", "default", f"becomes on {capability}", "verdict"), ())
+    for column, own in zip(table.columns, widths, strict=True):
+        column.width = own
     for row, verdict in zip(rows, verdicts, strict=True):
         table.add_row(text(row.option), text(row.default), text(row.cells[0].becomes), verdict)
     return table
+
+
+def _widths(
+    rows: Sequence[OptionRow], head: str, verdicts: Sequence[Text], width: int
+) -> tuple[int, int, int, int] | None:
+    """Widths in which nothing is cut: cells wrap, but numbers that lead to findings do not.
+
+    None where there is no room for a table.
+    """
+    option = max(len("option"), *(len(row.option) for row in rows))
+    default = max(len("default"), *(len(row.default) for row in rows))
+    becomes = max(len(head), *(len(row.cells[0].becomes) for row in rows))
+    verdict = max(len("verdict"), *(len(item) for item in verdicts))
+    least = min(option, _NAME) + min(default, _NAME) + len(head) + 3 * _GAP
+    verdict = min(verdict, max(_VERDICT, width - least))
+    room = width - verdict - 3 * _GAP
+    option = min(option, max(_NAME, room - default - becomes))
+    default = min(default, max(_DEFAULT, room - option - len(head)))
+    becomes = min(becomes, room - option - default)
+    if becomes < len(head):
+        return None
+    return option, default, becomes, verdict
+
+
+def _single_lines(row: OptionRow) -> list[RenderableType]:
+    """One option where no table fits: a line of its own for each thing that is said of it."""
+    cell = row.cells[0]
+    said = line(f"default {row.default}, becomes {cell.becomes}")
+    return [
+        line((row.option, HEADING)),
+        Padding(said, (0, 0, 0, 2)),
+        Padding(_verdict(cell, False), (0, 0, 0, 2)),
+    ]
 
 
 def _verdict(cell: OptionCell, wide: bool) -> Text:
@@ -80,7 +118,7 @@ def _lines(row: OptionRow, capabilities: Sequence[str]) -> list[RenderableType]:
     for index, cell in enumerate(row.cells):
         groups.setdefault((cell.becomes, cell.numbers), []).append(index)
     grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
     grid.add_column(overflow="fold")
     for indexes in groups.values():
         where = text(_where(indexes, capabilities), QUIET)

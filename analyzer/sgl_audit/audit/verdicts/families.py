@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
 
 from sgl_audit.audit.families import Family, model_folders
 from sgl_audit.audit.verdicts.knowledge import Knowledge
 from sgl_audit.audit.verdicts.recommend import Adviser
 from sgl_audit.evaluate.resolver import Resolver
+from sgl_audit.memory import tidied
 from sgl_audit.model.progress import Progress
 from sgl_audit.model.report import Advice
 from sgl_audit.model.resolution import Launch, Resolution
 from sgl_audit.model.source import SourceTree
 from sgl_audit.model.verdict import Recommendation, ValueVerdict, Verdict
+from sgl_audit.workers import worker_count
 
 BAD = (Verdict.REFUSED, Verdict.NO_KERNEL, Verdict.WRONG)
 
@@ -27,6 +31,19 @@ class JudgedFamily:
     advice: Advice
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Families that are judged one after the other: what helped one is tried first for the next.
+
+    Tasks are the same for any number of workers, so the answers are too.
+    """
+
+    capability: str
+    members: tuple[tuple[Family, str], ...]
+    assume: tuple[tuple[str, str], ...]
+    card: str | None = None
+
+
 def judge_families(
     tree: SourceTree,
     families: tuple[Family, ...],
@@ -35,28 +52,81 @@ def judge_families(
     *,
     libraries: tuple[SourceTree, ...] = (),
     assume: tuple[tuple[str, str], ...] = (),
+    cards: Mapping[str, str] | None = None,
+    jobs: int = 1,
     progress: Progress | None = None,
 ) -> list[JudgedFamily]:
-    """Resolve, follow and judge each family, and look for flags where it is not known to work."""
-    resolver = Resolver(tree, libraries)
-    found: list[JudgedFamily] = []
+    """Resolve, follow and judge each family, and look for flags where it is not known to work.
+
+    Args:
+        cards: capability -> the card whose memory and name count.
+    """
+    kinds = dict.fromkeys(family.quantization for family in families)
     with model_folders(families) as folders:
-        for capability in capabilities:
-            # What helps on one capability need not help on another.
-            adviser = Adviser(resolver, knowledge, thorough=False)
-            for family in families:
-                launch = Launch(
-                    id=f"{family.name} on {capability}",
-                    capability=capability,
-                    argv=("--model-path", folders[family]),
-                    assume=assume,
-                )
-                made = adviser.recommend(launch)
-                answer = adviser.answer(launch)
-                advice = advice_of(made, family)
-                found.append(JudgedFamily(family, answer, made.before, advice))
-                if progress is not None:
-                    progress(len(found), len(families) * len(capabilities))
+        tasks = [
+            Task(
+                name,
+                tuple((f, folders[f]) for f in families if f.quantization == kind),
+                assume,
+                (cards or {}).get(name),
+            )
+            for name in capabilities
+            for kind in kinds
+        ]
+        found: dict[tuple[str, Family], JudgedFamily] = {}
+        for judged in _each(tree, libraries, knowledge, tasks, jobs):
+            found.update({(item.advice.capability, item.family): item for item in judged})
+            if progress is not None:
+                progress(len(found), len(families) * len(capabilities))
+    return [found[name, family] for name in capabilities for family in families]
+
+
+def _each(
+    tree: SourceTree,
+    libraries: tuple[SourceTree, ...],
+    knowledge: Knowledge,
+    tasks: Sequence[Task],
+    jobs: int,
+) -> Iterator[list[JudgedFamily]]:
+    workers = worker_count(jobs, len(tasks))
+    if workers <= 1:
+        resolver = Resolver(tree, libraries)
+        for task in tasks:
+            yield judged_together(resolver, knowledge, task)
+        return
+    bare = replace(knowledge, _reader=None, _known={})
+    with ProcessPoolExecutor(workers, initializer=_start, initargs=(tree, libraries, bare)) as pool:
+        # The largest first, so that no worker is left with it alone at the end.
+        yield from pool.map(_work, sorted(tasks, key=lambda task: -len(task.members)))
+
+
+_worker: list[tuple[Resolver, Knowledge]] = []
+
+
+def _start(tree: SourceTree, libraries: tuple[SourceTree, ...], knowledge: Knowledge) -> None:
+    _worker[:] = [(Resolver(tree, libraries), knowledge)]
+
+
+def _work(task: Task) -> list[JudgedFamily]:
+    resolver, knowledge = _worker[0]
+    return judged_together(resolver, knowledge, task)
+
+
+def judged_together(resolver: Resolver, knowledge: Knowledge, task: Task) -> list[JudgedFamily]:
+    """The families of one task."""
+    adviser = Adviser(resolver, knowledge, thorough=False)
+    found = []
+    for family, folder in tidied(task.members):
+        launch = Launch(
+            id=f"{family.name} on {task.capability}",
+            capability=task.capability,
+            argv=("--model-path", folder),
+            assume=task.assume,
+            card=task.card,
+        )
+        made = adviser.recommend(launch)
+        answer = adviser.answer(launch)
+        found.append(JudgedFamily(family, answer, made.before, advice_of(made, family)))
     return found
 
 

@@ -7,9 +7,16 @@ from pathlib import Path
 import click
 
 
-@click.group("cache", short_help="Where fetched releases and results are kept.")
-def command() -> None:
+@click.group(
+    "cache",
+    invoke_without_command=True,
+    short_help="Where fetched releases and results are kept.",
+)
+@click.pass_context
+def command(ctx: click.Context) -> None:
     """The folder in which fetched releases and results are kept."""
+    if ctx.invoked_subcommand is None:
+        raise click.UsageError("say what to do with the cache: info or clear.", ctx)
 
 
 _folder = click.option(

@@ -24,9 +24,10 @@ FORMS = ("terminal", "json", "html", "markdown", "sarif", "github")
 @options.option_option
 @click.option(
     "--launches",
+    multiple=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Your launches: one a line, or a YAML list with name, command, environment, "
+    help="Your launches, repeatable: one a line, or a YAML list with name, command, environment, "
     "model_config, arch.",
 )
 @click.option("--launches-only", is_flag=True, help="Only the launches: much quicker.")
@@ -56,7 +57,7 @@ def command(
     new: str,
     archs: tuple[tuple[tuple[str, str | None], ...], ...],
     options: tuple[str, ...],
-    launches: Path | None,
+    launches: tuple[Path, ...],
     launches_only: bool,
     kernels: bool,
     form: str | None,

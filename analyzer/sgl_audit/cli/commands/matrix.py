@@ -9,6 +9,7 @@ import click
 
 from sgl_audit.cli import options
 from sgl_audit.cli.parsing import AssumingCommand
+from sgl_audit.errors import UsageError
 
 if TYPE_CHECKING:
     from sgl_audit.cli.output import Target
@@ -64,11 +65,19 @@ def command(
         audit = make_audit(source, everything, opening, assumed, jobs, feedback)
     if options:
         audit = only(audit, options)
+        empty = [name for name in options if not _has_cells(audit, name)]
+        if empty:
+            raise UsageError(f"{empty[0]} has no choices, so that there is nothing to tabulate")
     runs = read_runs(evidence, audit.source.distribution.version, audit.capabilities)
     output.write(
         targets, lambda target: with_runs(render(audit, target, color), target, runs, color)
     )
     return completeness(audit.facts.diagnostics)
+
+
+def _has_cells(audit: Audit, name: str) -> bool:
+    wanted = name.strip().lstrip("-").replace("-", "_")
+    return any(cell.option.replace("-", "_") == wanted for cell in audit.cells)
 
 
 def render(audit: Audit, target: Target, color: str) -> str:

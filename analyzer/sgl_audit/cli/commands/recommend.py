@@ -25,6 +25,7 @@ from sgl_audit.cli.parsing import LaunchCommand
     help="Script, compose file, Kubernetes manifest or list with the launch.",
 )
 @click.option("--name", metavar="NAME", help="Which launch of --launch-file.")
+@options.evidence_option
 @options.knowledge_options
 @options.format_option("terminal", "json", "markdown")
 @options.output_option
@@ -41,6 +42,7 @@ def command(
     quantization_of: str | None,
     launch_file: Path | None,
     name: str | None,
+    evidence: Path | None,
     flashinfer: str | None,
     advisories: Path | None,
     binaries: tuple[Path, ...],
@@ -76,6 +78,6 @@ def command(
     described = Described(model_config, model_arch, quantization_of)
     with Feedback(bar=not no_progress) as feedback:
         line = read_line(launch, launch_file, name, assume, bool(described))
-        wanted = recommending.Wanted(source, line, chosen(archs), described, assume)
+        wanted = recommending.Wanted(source, line, chosen(archs), described, assume, evidence)
         opening = Opening(offline, cache_dir, transformers, flashinfer, advisories, binaries)
         return recommending.answer(wanted, opening, Report(form, outputs, color), feedback)

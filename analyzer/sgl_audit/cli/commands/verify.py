@@ -60,9 +60,10 @@ def command(
     """
     from sgl_audit.cli import output
     from sgl_audit.cli.probing import verifying
+    from sgl_audit.cli.probing.differences import exit_code, render
 
     asked = verifying.Asked(python, fake, device, launch, launch_file, name, batch)
     targets = output.targets(form, outputs, FORMS)
     verified = verifying.verify(asked)
-    output.write(targets, lambda target: verifying.render(verified, target))
-    return verifying.exit_code(verified)
+    output.write(targets, lambda target: render(verified, target))
+    return exit_code(verified)

@@ -13,7 +13,7 @@ from sgl_audit.cli.probing.keeping import render
 from sgl_audit.cli.probing.running import carry_out, plan
 from sgl_audit.cli.stderr import Feedback, say
 from sgl_audit.errors import EXIT_CLEAN, EXIT_FINDINGS, EXIT_INCOMPLETE, UsageError
-from sgl_audit.model.evidence import Evidence, RunOutcome
+from sgl_audit.model.evidence import Agreement, Evidence, RunOutcome
 from sgl_audit.probe.matrix import Entry, parse_shard
 from sgl_audit.probe.matrix import shard as part_of
 from sgl_audit.probe.store import Kept, Store, read_folder
@@ -94,7 +94,9 @@ def _kept(folder: Path) -> tuple[Kept, ...]:
 def _line(evidence: Evidence) -> str:
     name = " ".join(f"{a}={b}" for a, b in evidence.launch.varied) or "the launch"
     what = f"{evidence.outcome}: {evidence.failure}" if evidence.failure else str(evidence.outcome)
-    return f"{name}: {what}. {evidence.summary}"
+    wrong = sum(one.agreement is Agreement.CONTRADICTED for one in evidence.compared)
+    more = f"; {wrong} predictions contradicted" if wrong else ""
+    return f"{name}: {what}. {evidence.summary}{more}"
 
 
 def exit_code(found: Sequence[Evidence]) -> int:

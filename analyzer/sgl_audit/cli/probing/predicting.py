@@ -127,7 +127,8 @@ class Predictor:
         folder = str(self.interpreter.tree.parent)
         try:
             self._tree = api.open_source(folder, offline=True, notify=self.feedback.notify)
-            beside = folder if "transformers" in self.interpreter.packages else "none"
+            library = self.interpreter.transformers
+            beside = str(library.parent) if library is not None else "none"
             self._libraries, _ = api.open_libraries(
                 self._tree, transformers=beside, offline=True, notify=self.feedback.notify
             )

@@ -36,6 +36,33 @@
   if (one("reset")) one("reset").addEventListener("click", reset);
   apply();
 
+  // The pictures have filters of their own: what does not concern the choice steps back.
+  const groups = [...document.querySelectorAll("details.paths")];
+  const pathInputs = ["path-capability", "path-family", "path-quantization"].map(one).filter(Boolean);
+  function applyPaths() {
+    const [capability, family, token] = ["path-capability", "path-family", "path-quantization"].map(value);
+    let shown = 0;
+    groups.forEach((group) => {
+      const items = [...group.querySelectorAll(".path")];
+      items.forEach((item) => {
+        const parts = [...item.querySelectorAll("[data-groups]")];
+        const has = (node) => !token || node.dataset.groups.split(" ").includes(token);
+        parts.forEach((node) => node.classList.toggle("off", !has(node)));
+        item.hidden = (Boolean(capability) && !item.dataset.capabilities.split(" ").includes(capability))
+          || (parts.length > 0 && !parts.some(has));
+      });
+      group.hidden = (Boolean(family) && group.dataset.family !== family) || items.every((item) => item.hidden);
+      shown += group.hidden ? 0 : 1;
+    });
+    if (one("paths-shown")) one("paths-shown").textContent = `${shown} of ${groups.length} options shown`;
+  }
+  function resetPaths() {
+    pathInputs.forEach((input) => { input.value = ""; });
+    applyPaths();
+  }
+  pathInputs.forEach((input) => input.addEventListener("input", applyPaths));
+  applyPaths();
+
   // A deep link must reach its target even where a filter or a closed part hides it.
   function reveal() {
     let id;
@@ -43,6 +70,7 @@
     const target = id && one(id);
     if (!target) return;
     if (target.hidden) reset();
+    if (target.closest(".paths")) resetPaths();
     for (let node = target; node; node = node.parentElement) {
       if (node.tagName === "DETAILS") node.open = true;
     }
