@@ -66,6 +66,7 @@ def probe(words: Words, wanted: Wanted, report: Report) -> int:
     if wanted.plan:
         output.write(targets, lambda target: _plan(entries, target, report, count))
         return EXIT_CLEAN
+    setting.predictor.forget()
     store = Store(words.folder)
     found: list[Evidence] = []
     with Display(live=report.live) as display:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -101,6 +102,16 @@ class Predictor:
             if version is not None:
                 found[name] = ".".join(version.split(".")[: 2 if name == "cuda" else 3])
         return tuple((found | _of_device(self.device)).items())
+
+    def forget(self) -> None:
+        """Let go of the tree, keeping what is known of its options: nothing more is predicted.
+
+        It is some hundred megabytes that a server beside it could use, and that every collection
+        of garbage would go through.
+        """
+        self.options()
+        self._resolver, self._tree, self._libraries = None, None, ()
+        gc.collect()
 
     def tree(self) -> SourceTree:
         """The installed tree.
