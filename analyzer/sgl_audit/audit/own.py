@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from sgl_audit.model.facts import Facts
-from sgl_audit.model.source import SourceTree
+from sgl_audit.model.source import SourceTree, program_of
 
 
 def server_facts(tree: SourceTree, facts: Facts) -> Facts:
@@ -35,8 +35,3 @@ def server_facts(tree: SourceTree, facts: Facts) -> Facts:
         decisions=tuple(d for d in facts.decisions if program_of(d.place.file) not in others),
         rejections=tuple(r for r in facts.rejections if program_of(r.place.file) not in others),
     )
-
-
-def program_of(path: str) -> str:
-    """The part of the package a file belongs to: its first two folders."""
-    return "/".join(path.split("/")[:2])

@@ -25,10 +25,9 @@ from sgl_audit.cli.stderr import Feedback
 from sgl_audit.errors import EXIT_CLEAN, EXIT_FINDINGS, EXIT_INCOMPLETE, UsageError
 from sgl_audit.launch import LaunchLine
 from sgl_audit.model.source import SourceInfo
-from sgl_audit.model.verdict import Recommendation, Verdict
+from sgl_audit.model.verdict import Recommendation
 
 FORMS = ("terminal", "json", "markdown")
-_BAD = (Verdict.REFUSED, Verdict.NO_KERNEL, Verdict.WRONG)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def exit_code(found: Sequence[Recommendation]) -> int:
     """0 where all works, 1 where something does not, 3 where something is unknown."""
     if all(item.complete for item in found):
         return EXIT_CLEAN
-    bad = any(row.verdict in _BAD for item in found for row in item.after)
+    bad = any(row.verdict.bad for item in found for row in item.after)
     return EXIT_FINDINGS if bad else EXIT_INCOMPLETE
 
 

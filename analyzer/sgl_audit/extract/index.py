@@ -19,7 +19,7 @@ from sgl_audit.extract.machine.world import MachineTable
 from sgl_audit.extract.options import RawOption, options_of
 from sgl_audit.model.capability import BY_NAME
 from sgl_audit.model.facts import BackendEnum
-from sgl_audit.model.source import SourceTree
+from sgl_audit.model.source import SourceTree, program_of
 from sgl_audit.syntax.parse import ParsedFile, parse_file
 from sgl_audit.syntax.prefilter import (
     CAPABILITY_LITERALS,
@@ -252,13 +252,11 @@ def _predicates(backends: list[BackendEnum]) -> dict[str, str]:
 def main_options(options: Iterable[RawOption]) -> list[RawOption]:
     """The options of the server, and those of other programs in the tree with a telling name."""
     every = list(options)
-    counts = Counter(_package(option) for option in every)
+    counts = Counter(program_of(option.place.file) for option in every)
     main = max(sorted(counts), key=lambda name: counts[name], default="")
-    return [item for item in every if _package(item) == main or item.name.count("_") > 0]
-
-
-def _package(option: RawOption) -> str:
-    return "/".join(option.place.file.split("/")[:2])
+    return [
+        item for item in every if program_of(item.place.file) == main or item.name.count("_") > 0
+    ]
 
 
 # Predicates that tensors and platforms have as well.

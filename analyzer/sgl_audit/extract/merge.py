@@ -10,7 +10,7 @@ from sgl_audit.extract.files import FileFacts
 from sgl_audit.extract.options import RawOption
 from sgl_audit.model.facts import Choice, ChoiceList, ExtensionPoint, Flag, Option
 from sgl_audit.model.guard import all_of
-from sgl_audit.model.source import Place
+from sgl_audit.model.source import Place, program_of
 
 _DEPTH = 6
 
@@ -104,16 +104,12 @@ def _option_files(files: Iterable[FileFacts]) -> list[FileFacts]:
     holders = [file for file in files if file.options.options]
     counts: dict[str, int] = {}
     for file in holders:
-        top = _package(file.path)
+        top = program_of(file.path)
         counts[top] = counts.get(top, 0) + len(file.options.options)
     if not counts:
         return []
     largest = max(sorted(counts), key=lambda top: counts[top])
-    return [file for file in holders if _package(file.path) == largest]
-
-
-def _package(path: str) -> str:
-    return "/".join(path.split("/")[:2])
+    return [file for file in holders if program_of(file.path) == largest]
 
 
 def _option(name: str, slot: _Merging, backend: bool) -> Option:

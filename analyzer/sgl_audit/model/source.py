@@ -30,6 +30,15 @@ class Place:
         return f"{self.file}:{self.line}"
 
 
+def program_of(path: str) -> str:
+    """The part of the package that a tree path belongs to: its first two folders.
+
+    A distribution holds several programs (`sglang/srt`, `sglang/multimodal_gen`), each with its
+    own options.
+    """
+    return "/".join(path.split("/")[:2])
+
+
 @dataclass(frozen=True, slots=True)
 class Pin:
     """One requirement of the distribution: `specifier` as written, `version` where it is exact."""

@@ -24,6 +24,11 @@ class Verdict(StrEnum):
         """Whether a launch may rest on it."""
         return self in (Verdict.WORKS, Verdict.SLOW)
 
+    @property
+    def bad(self) -> bool:
+        """Whether something is known against it; unknown is neither good nor bad."""
+        return self in (Verdict.WRONG, Verdict.NO_KERNEL, Verdict.REFUSED)
+
 
 ORDER = tuple(Verdict)
 

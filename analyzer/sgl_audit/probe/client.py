@@ -48,6 +48,8 @@ class Client:
             headers=headers,
             trust_env=False,
             follow_redirects=False,
+            # A server closes a kept connection when it likes, and that would look like its death.
+            limits=httpx.Limits(max_keepalive_connections=0),
         )
 
     def close(self) -> None:

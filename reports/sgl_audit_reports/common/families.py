@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sgl_audit.model.report import Advice, Audit, FamilyRow, Severity
-from sgl_audit.model.verdict import Verdict
 from sgl_audit_reports.common.findings import touches_default
 from sgl_audit_reports.common.text import unique, visible
 
@@ -22,8 +21,6 @@ class Standing(StrEnum):
     UNKNOWN = "unknown"
 
 
-# What makes a value unfit to rest a launch on.
-BAD = frozenset({Verdict.REFUSED, Verdict.NO_KERNEL, Verdict.WRONG})
 STANDINGS: tuple[Standing, ...] = tuple(Standing)
 
 
@@ -69,7 +66,7 @@ def standing_of(row: FamilyRow, advice: Sequence[Advice], errors: frozenset[str]
     own = [item for item in advice if item.family in (row.family, row.group)]
     if row.outcome == "refused" or errors & set(row.findings):
         return Standing.NOT_SAFE
-    if any(item.verdict in BAD for item in row.verdicts) or any(a.safe is False for a in own):
+    if any(item.verdict.bad for item in row.verdicts) or any(a.safe is False for a in own):
         return Standing.NOT_SAFE
     # Flags may be proposed because nothing is known of the default; that does not make it bad.
     if not row.verdicts and any(item.flags for item in own):

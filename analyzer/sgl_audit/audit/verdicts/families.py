@@ -15,10 +15,8 @@ from sgl_audit.model.progress import Progress
 from sgl_audit.model.report import Advice
 from sgl_audit.model.resolution import Launch, Resolution
 from sgl_audit.model.source import SourceTree
-from sgl_audit.model.verdict import Recommendation, ValueVerdict, Verdict
+from sgl_audit.model.verdict import Recommendation, ValueVerdict
 from sgl_audit.workers import worker_count
-
-BAD = (Verdict.REFUSED, Verdict.NO_KERNEL, Verdict.WRONG)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +130,7 @@ def judged_together(resolver: Resolver, knowledge: Knowledge, task: Task) -> lis
 
 def advice_of(made: Recommendation, family: Family) -> Advice:
     """A recommendation as the audit's advice."""
-    bad = any(row.verdict in BAD for row in made.after)
+    bad = any(row.verdict.bad for row in made.after)
     safe = True if made.complete else False if bad and not made.flags else None
     return Advice(
         made.capability,
