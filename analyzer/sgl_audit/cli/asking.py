@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sgl_audit.cli import output
 from sgl_audit.cli.choosing import (
@@ -29,12 +30,16 @@ from sgl_audit.cli.launching import (
     server_arguments,
 )
 from sgl_audit.cli.models import Described, check_path, find
+from sgl_audit.cli.remembering import of_knowledge, of_launches, of_trees, once
 from sgl_audit.cli.resolving import exit_code, finished, resolve_each, resolve_file
 from sgl_audit.cli.stderr import Feedback
 from sgl_audit.errors import EXIT_CLEAN, UsageError
 from sgl_audit.launch import LaunchLine
-from sgl_audit.model.resolution import Outcome, Resolution
+from sgl_audit.model.resolution import Launch, Outcome, Resolution
 from sgl_audit.model.source import SourceInfo, SourceTree
+
+if TYPE_CHECKING:
+    from sgl_audit.audit.verdicts.knowledge import Knowledge
 
 __all__ = [
     "BatchQuestion",
@@ -109,7 +114,7 @@ def answer(question: Question, opening: Opening, report: Report, feedback: Feedb
         known = None
         if question.verdicts and model.known:
             known = open_known(tree, opening, question.assume, feedback)
-        found = resolve_each(tree, libraries, asked, every, feedback, known)
+        found = _resolved(tree, libraries, asked, every, opening, feedback, known)
     names = _names(question.options, found)
     notes = (*notes_of(question.line, model), *(item.message for item in missing))
     shown = [finished(item, model, notes, names) for item in found]
@@ -124,6 +129,28 @@ def answer(question: Question, opening: Opening, report: Report, feedback: Feedb
         ),
     )
     return exit_code(shown)
+
+
+def _resolved(
+    tree: SourceTree,
+    libraries: tuple[SourceTree, ...],
+    asked: tuple[Launch, ...],
+    every: bool,
+    opening: Opening,
+    feedback: Feedback,
+    known: Knowledge | None,
+) -> list[Resolution]:
+    """The answers, or what they were when the same was asked of the same bytes."""
+    about = of_launches(asked)
+    given = about and (*about, *of_trees(tree, *libraries), *of_knowledge(known), every)
+    found = once(
+        "resolve",
+        given,
+        opening.cache_dir,
+        list,
+        lambda: resolve_each(tree, libraries, asked, every, feedback, known),
+    )
+    return [replace(item, launch=launch) for item, launch in zip(found, asked, strict=True)]
 
 
 def _names(options: tuple[str, ...], found: list[Resolution]) -> frozenset[str]:

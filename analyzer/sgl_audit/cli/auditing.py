@@ -21,6 +21,7 @@ from sgl_audit.cli.choosing import (
     open_tree,
 )
 from sgl_audit.cli.configured import current
+from sgl_audit.cli.remembering import of_knowledge, of_trees, once
 from sgl_audit.cli.stderr import Feedback
 from sgl_audit.cli.unread import completeness, tell_unread
 from sgl_audit.errors import EXIT_FINDINGS, UsageError
@@ -51,15 +52,22 @@ def make_audit(
     # FlashInfer's source is large: it is fetched only where something is judged by it.
     beside = opening if len(capabilities) <= JUDGED else replace(opening, flashinfer="none")
     known = open_known(tree, beside, assume, feedback)
-    audit = api.audit(
-        tree,
-        capabilities=capabilities,
-        libraries=libraries,
-        assume=assume,
-        jobs=jobs,
-        progress=feedback.progress("auditing"),
-        knowledge=known,
-        cards=cards_of(pairs),
+    cards = cards_of(pairs)
+    audit = once(
+        "audit",
+        (*of_trees(tree, *libraries), *of_knowledge(known), capabilities, assume, cards),
+        opening.cache_dir,
+        Audit,
+        lambda: api.audit(
+            tree,
+            capabilities=capabilities,
+            libraries=libraries,
+            assume=assume,
+            jobs=jobs,
+            progress=feedback.progress("auditing"),
+            knowledge=known,
+            cards=cards,
+        ),
     )
     tell_unread(audit.facts.diagnostics, feedback)
     audit = replace(audit, diagnostics=(*audit.diagnostics, *missing))

@@ -9,12 +9,15 @@ from pathlib import Path
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
+from sgl_audit.answers import store as answers
 from sgl_audit.errors import UsageError
 from sgl_audit.source.cache import STAGING, WHEELS
 
 _RESULTS = ("facts", "results")
 # Results are named by the hash of what they were made from.
-_RESULT = re.compile(r"[0-9a-f]{32,128}\.[a-z]{2,8}")
+_RESULT = r"[0-9a-f]{32,128}\.[a-z]{2,8}"
+_UNFINISHED = re.escape(answers.STAGING) + r"[a-z0-9_]{8}\.part"
+_OWN_RESULT = re.compile(f"{_RESULT}|{_UNFINISHED}")
 _STAGED = re.compile(re.escape(STAGING) + r"[a-z0-9_]{8}")
 
 
@@ -71,7 +74,7 @@ def _ours(root: Path) -> Iterator[Path]:
                 yield from (p for p in _files(release) if _is_wheel(p, name.name, release.name))
     for kind in _RESULTS:
         for folder in (root / kind, *_folders(root / kind)):
-            yield from (path for path in _files(folder) if _RESULT.fullmatch(path.name))
+            yield from (path for path in _files(folder) if _OWN_RESULT.fullmatch(path.name))
 
 
 def _is_wheel(path: Path, name: str, version: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from sgl_audit.cli import configured
+from sgl_audit.cli import configured, remembering
 from sgl_audit.errors import UsageError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -126,9 +126,17 @@ def opening_options(command: Command) -> Command:
         "--cache-dir",
         type=click.Path(file_okay=False, path_type=Path),
         envvar="SGL_AUDIT_CACHE_DIR",
-        help="Folder for what is fetched.",
+        help="Folder for what is fetched, and for answers.",
     )
-    return offline(cache(config_option(command)))
+    anew = click.option(
+        "--no-cache",
+        is_flag=True,
+        expose_value=False,
+        envvar="SGL_AUDIT_NO_CACHE",
+        callback=remembering.anew,
+        help="Work everything out anew, and keep nothing of it.",
+    )
+    return offline(cache(anew(config_option(command))))
 
 
 def baseline_options(command: Command) -> Command:

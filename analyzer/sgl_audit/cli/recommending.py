@@ -21,6 +21,7 @@ from sgl_audit.cli.choosing import (
 from sgl_audit.cli.joining import read_runs, with_runs
 from sgl_audit.cli.launching import Assumptions, archs_of, launches, notes_of, server_arguments
 from sgl_audit.cli.models import Described, find
+from sgl_audit.cli.remembering import of_knowledge, of_launches, of_trees, once
 from sgl_audit.cli.stderr import Feedback
 from sgl_audit.errors import EXIT_CLEAN, EXIT_FINDINGS, EXIT_INCOMPLETE, UsageError
 from sgl_audit.launch import LaunchLine
@@ -58,8 +59,15 @@ def answer(wanted: Wanted, opening: Opening, report: Report, feedback: Feedback)
         libraries, missing = open_beside(tree, opening, feedback)
         known = open_known(tree, opening, wanted.assume, feedback)
         asked = launches(wanted.line, model, wanted.described, pairs, wanted.assume)
-        found = api.recommend(
-            tree, asked, known, libraries=libraries, progress=feedback.progress("trying")
+        about = of_launches(asked)
+        found = once(
+            "recommend",
+            about and (*about, *of_trees(tree, *libraries), *of_knowledge(known)),
+            opening.cache_dir,
+            list,
+            lambda: api.recommend(
+                tree, asked, known, libraries=libraries, progress=feedback.progress("trying")
+            ),
         )
     notes = (
         *notes_of(wanted.line, model),

@@ -19,6 +19,7 @@ from sgl_audit.cli.choosing import (
     open_tree,
 )
 from sgl_audit.cli.launching import Assumptions
+from sgl_audit.cli.remembering import of_launches, of_trees, once
 from sgl_audit.cli.stderr import Feedback
 from sgl_audit.cli.team import read_team
 from sgl_audit.errors import EXIT_CLEAN, EXIT_FINDINGS, EXIT_INCOMPLETE, UsageError
@@ -73,16 +74,36 @@ def make_review(question: Question, opening: Opening, feedback: Feedback) -> Rev
             for spec in (question.old, question.new)
         )
         names = names_of(pairs) or tuple(dict.fromkeys(item.launch.capability for item in asked))
-        return api.review(
-            old,
-            new,
-            capabilities=names,
-            launches=asked,
-            trees=question.trees,
-            assume=question.assume,
-            jobs=question.jobs,
-            progress=feedback.progress("comparing"),
+        about = of_launches([item.launch for item in asked])
+        return once(
+            "review",
+            about
+            and (
+                *about,
+                [(item.program, item.notes) for item in asked],
+                *_read(old),
+                *_read(new),
+                names,
+                question.trees,
+                question.assume,
+            ),
+            opening.cache_dir,
+            Review,
+            lambda: api.review(
+                old,
+                new,
+                capabilities=names,
+                launches=asked,
+                trees=question.trees,
+                assume=question.assume,
+                jobs=question.jobs,
+                progress=feedback.progress("comparing"),
+            ),
         )
+
+
+def _read(side: Side) -> tuple[object, ...]:
+    return (*of_trees(side.tree, *side.libraries, side.kernels), len(side.libraries))
 
 
 def _side(spec: str, opening: Opening, feedback: Feedback, *, kernels: bool) -> Side:
