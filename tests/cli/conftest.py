@@ -36,6 +36,7 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SGL_AUDIT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("SGL_AUDIT_NO_CACHE", "1")
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr(machine, "local_gpus", lambda: ())
 

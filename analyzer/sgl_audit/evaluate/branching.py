@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.implied import implied
@@ -349,7 +350,7 @@ class Branching:
         try:
             signal = run()
             # An exception inside that nobody catches leaves its condition excluded from here on.
-            gained = tuple((k, v) for k, v in self.known.items() if k not in outer or k in asked)
+            gained = gained_since(outer, self.known, asked)
         except Raised as raised:
             self.journal.undo()
             self._refused(raised, cube)
@@ -437,3 +438,13 @@ class Branching:
 def iterate_ways(split: Split) -> Iterator[Way]:
     """The ways of a split, for tests."""
     yield from split.ways
+
+
+def gained_since(outer: dict[Key, bool], known: dict[Key, bool], asked: dict[Key, bool]) -> Cube:
+    """What was asked on a way, and what became known on it beside what was known before.
+
+    Answers are only ever added: those of before stand first, in the same order.
+    """
+    if any(key in outer for key in asked):
+        return tuple((k, v) for k, v in known.items() if k not in outer or k in asked)
+    return tuple(islice(known.items(), len(outer), None))

@@ -59,7 +59,7 @@ def facts_on(base: Key, known: dict[Key, bool]) -> tuple[set[Any] | None, set[An
     possible: set[Any] | None = None
     excluded: set[Any] = set()
     for fact, truth in known.items():
-        if len(fact) != 3 or fact[0] not in EQUALITIES or fact[2] != base:
+        if len(fact) != 3 or fact[2] != base or fact[0] not in EQUALITIES:
             continue
         told = constants(fact)
         if told is None:

@@ -43,7 +43,16 @@ def _join_dicts(container: Any, states: list[tuple[Cube, Any]]) -> Any:
     for _, state in states:
         keys.update(dict.fromkeys(state))
     joined: dict[Any, Value] = {}
+    first, others = states[0][1], [state for _, state in states[1:]]
     for key in keys:
+        value = first.get(key, MISSING)
+        # Most of a frame is the same object on every way.
+        for other in others:
+            if other.get(key, MISSING) is not value:
+                break
+        else:
+            joined[key] = value
+            continue
         column = [state.get(key, MISSING) for _, state in states]
         if any(item is MISSING for item in column):
             if not frame and not isinstance(container, Overlay):

@@ -28,6 +28,8 @@ from sgl_audit.model.verdict import (
 ROUNDS = 8
 # Each is a launch to resolve; a message that names nothing of use is seldom mended by more.
 TRIES = 24
+# After so many values that leave the same question open, it does not depend on the value.
+ALIKE = 2
 STAGED = ("prefill_attention_backend", "decode_attention_backend")
 BOTH = "attention_backend"
 
@@ -191,7 +193,10 @@ class Adviser:
         chosen: tuple[Setting, str] | None = None
         others: list[ValueVerdict] = []
         for proposals in self._proposals(now, problem, refusal, settings):
+            alike = 0
             for setting, value in proposals:
+                if alike == ALIKE:
+                    break
                 flags = {**now.flags, setting.name: value}
                 tried = self.tried(launch, flags, settings)
                 if not self._leads_on(tried, refusal):
@@ -201,8 +206,11 @@ class Adviser:
                     others.append(row)
                 if best is None or self._order(tried) < self._order(best):
                     best, chosen = tried, (setting, value)
-                if not self.thorough and row is not None and row.verdict.good:
+                if self.thorough or row is None:
+                    continue
+                if row.verdict.good:
                     break
+                alike = alike + 1 if open_alike(row, problem) else 0
             if best is not None:
                 break
         if best is None or chosen is None:
@@ -296,6 +304,11 @@ def spoken(asked: Asked, value: str) -> bool | None:
     if says & {Verdict.NO_KERNEL, Verdict.WRONG}:
         return False
     return True if Verdict.WORKS in says else None
+
+
+def open_alike(row: ValueVerdict, problem: ValueVerdict) -> bool:
+    """Whether a verdict leaves open what the problem did, and for the same reason."""
+    return row.verdict is problem.verdict is Verdict.UNKNOWN and row.reason == problem.reason
 
 
 def rank(option: str) -> int:
