@@ -77,13 +77,19 @@ def test_an_option_that_appears() -> None:
     assert changes_of(Releases("", "a")) == [("0.1", "absent", "present")]
 
 
-def test_a_snapshot_is_kept_until_the_tree_changes(tmp_path: Path) -> None:
+def test_a_snapshot_is_kept_until_the_tree_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     side = Side(tree())
     first = snapshot(side, ("sm120",), tmp_path)
-    files = list((tmp_path / "results" / "history").iterdir())
+    files = list((tmp_path / "results" / "answers").iterdir())
     assert len(files) == 1
-    assert snapshot(side, ("sm120",), tmp_path) == first
-    files[0].write_text("{not json", encoding="utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr("sgl_audit.review.snapshots._make", None)
+        assert snapshot(side, ("sm120",), tmp_path) == first
+        with pytest.raises(TypeError):
+            snapshot(side, ("sm120",), tmp_path, anew=True)
+    files[0].write_text("{not an answer", encoding="utf-8")
     assert snapshot(side, ("sm120",), tmp_path) == first
     other = Side(tree(args=changed(ARGS, ('moe_runner_backend: str = "auto"',
                                           'moe_runner_backend: str = "triton"'))))  # fmt: skip

@@ -15,6 +15,7 @@ from sgl_audit.cli.choosing import (
     open_beside,
     open_tree,
 )
+from sgl_audit.cli.remembering import is_anew
 from sgl_audit.cli.stderr import Feedback
 from sgl_audit.errors import SglAuditError
 from sgl_audit.model.history import History
@@ -67,13 +68,13 @@ class Reading:
     """Reads releases, in worker processes where there are any, each once."""
 
     def __init__(self, capabilities: tuple[str, ...], opening: Opening, feedback: Feedback) -> None:
-        self.capabilities = capabilities
         self.opening = opening
         self.feedback = feedback
         self._waiting: dict[str, Future[Snapshot]] = {}
         self._done: dict[str, Snapshot] = {}
         self._progress = feedback.progress("reading releases")
         self._all = 0
+        self._how = (capabilities, opening.cache_dir, is_anew())
 
     def start(self, found: Sequence[Found], pool: ProcessPoolExecutor | None) -> None:
         """Begin to read releases that will be needed."""
@@ -81,8 +82,7 @@ class Reading:
         for item in found if pool is not None else ():
             side = self._open(item)
             if side is not None and pool is not None:
-                arguments = (side, self.capabilities, self.opening.cache_dir)
-                self._waiting[item.spec] = pool.submit(snapshot, *arguments)
+                self._waiting[item.spec] = pool.submit(snapshot, side, *self._how)
 
     def _open(self, item: Found) -> Side | None:
         try:
@@ -105,7 +105,7 @@ class Reading:
             if waiting is not None:
                 made = waiting.result()
             else:
-                made = snapshot(self._side(item), self.capabilities, self.opening.cache_dir)
+                made = snapshot(self._side(item), *self._how)
             self._done[item.spec] = made
             self._progress(len(self._done), max(self._all, len(self._done)))
         return self._done[item.spec]

@@ -25,6 +25,12 @@ def anew(context: click.Context, parameter: click.Parameter, value: bool) -> Non
     context.meta[_ANEW] = value
 
 
+def is_anew() -> bool:
+    """Whether `--no-cache` was given."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(_ANEW))
+
+
 def once(
     kind: str,
     parts: Iterable[object] | None,
@@ -37,8 +43,7 @@ def once(
     Args:
         parts: all that the answer depends on; None where that cannot be told, and nothing is kept.
     """
-    context = click.get_current_context(silent=True)
-    if parts is None or (context is not None and context.meta.get(_ANEW)):
+    if parts is None or is_anew():
         return make()
     from sgl_audit.answers import AnswerStore, key_of
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from functools import lru_cache
 from pathlib import Path
 
+from sgl_audit.answers import AnswerStore, key_of, tree_key
 from sgl_audit.audit.facts import read_tree
 from sgl_audit.audit.families import family_row, resolve_families, served_families
 from sgl_audit.audit.wording import value_text
@@ -15,27 +13,33 @@ from sgl_audit.model.capability import ALL_CAPABILITIES
 from sgl_audit.model.facts import Facts
 from sgl_audit.model.guard import AtomKind, atoms
 from sgl_audit.model.history import Aspect, Entry
-from sgl_audit.model.source import SourceTree
 from sgl_audit.review.launches import Side
-from sgl_audit.source.cache import cache_root
-from sgl_audit.source.key import content_key
 
 NOWHERE = "nowhere"
-_PACKAGE = Path(__file__).resolve().parents[1]
 
 Snapshot = dict[str, tuple[Entry, ...]]
 
 
-def snapshot(side: Side, capabilities: tuple[str, ...], cache_dir: Path | None) -> Snapshot:
-    """Option -> what the release holds of it; read from the cache where it was made before."""
-    path = _path(side, capabilities, cache_dir)
-    known = _load(path)
-    if known is not None:
-        return known
-    with uncollected():
-        made = _make(side, capabilities)
-    _store(path, made)
+def snapshot(
+    side: Side, capabilities: tuple[str, ...], cache_dir: Path | None, anew: bool = False
+) -> Snapshot:
+    """Option -> what the release holds of it; as it was kept where it was made before.
+
+    Args:
+        anew: make it anyway, and keep nothing.
+    """
+    if anew:
+        return _made(side, capabilities)
+    parts = (*capabilities, *(tree_key(tree) for tree in (side.tree, *side.libraries)))
+    made: Snapshot = AnswerStore(cache_dir).once(
+        key_of("history", parts), dict, lambda: _made(side, capabilities)
+    )
     return made
+
+
+def _made(side: Side, capabilities: tuple[str, ...]) -> Snapshot:
+    with uncollected():
+        return _make(side, capabilities)
 
 
 def _make(side: Side, capabilities: tuple[str, ...]) -> Snapshot:
@@ -75,46 +79,3 @@ def _gates(facts: Facts, option: str) -> list[Entry]:
                     holds = [name for name in ALL_CAPABILITIES if name in atom.capabilities]
                     found[" ".join(atom.text.split())[:120]] = " ".join(holds) or NOWHERE
     return [Entry(Aspect.GATE, name, "", value) for name, value in sorted(found.items())]
-
-
-@lru_cache
-def _tool() -> str:
-    """Changes whenever the code that makes snapshots does."""
-    digest = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def _path(side: Side, capabilities: tuple[str, ...], cache_dir: Path | None) -> Path:
-    trees: tuple[SourceTree, ...] = (side.tree, *side.libraries)
-    parts = [_tool(), *capabilities, *(content_key(tree) for tree in trees)]
-    name = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-    return cache_root(cache_dir) / "results" / "history" / f"{name}.json"
-
-
-def _load(path: Path) -> Snapshot | None:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        return {
-            option: tuple(Entry(Aspect(a), name, where, value) for a, name, where, value in rows)
-            for option, rows in data.items()
-        }
-    except (OSError, ValueError, TypeError, AttributeError):
-        # A missing or damaged entry is made anew.
-        return None
-
-
-def _store(path: Path, made: Snapshot) -> None:
-    data = {
-        option: [[e.aspect.value, e.name, e.capability, e.value] for e in entries]
-        for option, entries in made.items()
-    }
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        staging = path.with_suffix(".part")
-        staging.write_text(json.dumps(data), encoding="utf-8")
-        staging.replace(path)
-    except OSError:
-        # The cache only saves time; an answer must not end for want of it.
-        return
