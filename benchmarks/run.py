@@ -1,95 +1,197 @@
-"""What an audit and a resolve cost, as ratios to parsing the same files. Prints one table.
+"""What the tool costs, beside what people do without it. Prints one table a release.
 
     python benchmarks/run.py [VERSION ...]
 
-Ratios count: machines differ and share their cores. Each measurement is the CPU time of this
-process, the best of a few runs.
+Everything is measured in this one run, so that ratios hold: machines differ and share their
+cores. Times are seconds of CPU of a process with its children, then seconds on the clock in
+brackets; memory is the largest process. With SGL_AUDIT_SERVERS (see tests/server/install.sh) it
+also starts SGLang's own resolver for one launch.
 """
 
 from __future__ import annotations
 
 import ast
+import gc
+import json
+import os
+import resource
+import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 from sgl_audit import api
 from sgl_audit.audit.facts import read_tree
-from sgl_audit.audit.families import model_folders, served_families
-from sgl_audit.evaluate.resolver import Resolver
-from sgl_audit.model.resolution import Launch
+from sgl_audit.model.capability import ALL_CAPABILITIES
 from sgl_audit.model.source import SourceTree
 
 VERSIONS = ("0.5.4", "0.5.9", "0.5.15", "0.5.23")
-CACHE = Path(__file__).resolve().parents[1] / ".cache"
+ROOT = Path(__file__).resolve().parents[1]
+CACHE = ROOT / ".cache"
+MODEL = ROOT / "fixtures" / "models" / "fp8_moe"
+STANDIN = ROOT / "tests" / "server" / "standin"
+BATCH = 200
+TOOL = (sys.executable, "-m", "sgl_audit")
+OWN_RESOLVER = (
+    "import sys; from sglang.srt.server_args import prepare_server_args; "
+    "prepare_server_args(sys.argv[1:])"
+)
 
 
-def cpu(run: Callable[[], object], times: int = 1) -> float:
-    """CPU seconds, the best of some runs."""
-    best = float("inf")
-    for _ in range(times):
-        start = time.process_time()
-        run()
-        best = min(best, time.process_time() - start)
-    return best
+@dataclass(frozen=True)
+class Cost:
+    """Of one process with its children."""
+
+    cpu: float
+    wall: float
+    mib: float
+
+    def __str__(self) -> str:
+        return f"{self.cpu:7.2f} s ({self.wall:6.2f} s) {self.mib:6.0f} MiB"
 
 
-def parse(tree: SourceTree, paths: tuple[str, ...]) -> None:
-    """Parse files with `ast`."""
+def cost(words: Sequence[str], variables: Mapping[str, str] = {}) -> Cost:
+    """Run a program; its output is thrown away.
+
+    A process in between measures, so that the memory is that of this program alone.
+    """
+    script = (
+        "import resource, subprocess, sys, time, json; start = time.monotonic();"
+        "subprocess.run(json.loads(sys.argv[1]), stdout=subprocess.DEVNULL,"
+        " stderr=subprocess.DEVNULL);"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN);"
+        "print(used.ru_utime + used.ru_stime, time.monotonic() - start, used.ru_maxrss / 1024)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", script, json.dumps(list(words))],
+        env={**os.environ, **variables},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return Cost(*map(float, done.stdout.split()))
+
+
+def best(words: Sequence[str], times: int = 5, variables: Mapping[str, str] = {}) -> Cost:
+    """The quickest of some runs."""
+    return min((cost(words, variables) for _ in range(times)), key=lambda item: item.wall)
+
+
+def here(run: Iterator[object]) -> Cost:
+    """Of something done in this process."""
+    # The collector would look through what this process holds besides.
+    gc.collect()
+    gc.disable()
+    start, wall = time.process_time(), time.monotonic()
+    for _ in run:
+        pass
+    gc.enable()
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return Cost(time.process_time() - start, time.monotonic() - wall, memory)
+
+
+def parsed_files(tree: SourceTree) -> tuple[str, ...]:
+    """The files that an audit on every capability parses."""
+    seen: set[str] = set()
+    original = ast.parse
+
+    def noted(text: str, filename: str = "", mode: str = "exec", **more: Any) -> Any:
+        seen.add(filename)
+        return original(text, filename, mode, **more)
+
+    with patch.object(ast, "parse", noted):
+        read_tree(tree, capabilities=ALL_CAPABILITIES)
+    return tuple(sorted(path for path in seen if tree.has(path)))
+
+
+def parse(tree: SourceTree, paths: Sequence[str]) -> Iterator[object]:
+    """Parse files with `ast`, one at a time."""
     for path in paths:
-        ast.parse(tree.read(path))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield ast.parse(tree.read(path))
 
 
-def launches(tree: SourceTree, count: int) -> Iterator[Launch]:
-    """Launches of the families people serve, on one capability."""
-    read = read_tree(tree, capabilities=("sm120",))
-    families = served_families(tree, read.facts)
-    with model_folders(families) as folders:
-        listed = list(folders.values())
-        for index in range(count):
-            yield Launch(str(index), "sm120", ("--model-path", listed[index % len(listed)]))
-
-
-def measure(version: str) -> list[str]:
-    """One row of the table."""
-    tree = api.open_source(f"sglang=={version}", cache_dir=CACHE)
-    libraries, _ = api.open_libraries(tree, cache_dir=CACHE)
-    resolver = Resolver(tree, libraries)
-    every = list(launches(tree, 60))
-    cold = cpu(lambda: resolver.resolve(every[0]))
-    loaded = tuple(resolver.machine.imports.loaded_files)
-    base = cpu(lambda: parse_all(resolver, loaded), 3)
-    for launch in every[:20]:
-        resolver.resolve(launch)
-    warm = cpu(lambda: [resolver.resolve(launch) for launch in every[20:]]) / len(every[20:])
-    facts = cpu(lambda: read_tree(tree, capabilities=api.ALL_CAPABILITIES))
-    files = cpu(lambda: parse(tree, server_files(tree)))
-    return [
-        version,
-        f"{cold:.2f} s = {cold / base:.1f} x ast of {len(loaded)} files",
-        f"{1000 * warm:.0f} ms",
-        f"{facts:.1f} s = {facts / files:.1f} x ast of {len(server_files(tree))} files",
+def batch_file(folder: Path, count: int) -> str:
+    """Launches that differ in what they ask for."""
+    path = folder / "batch.jsonl"
+    rows = [
+        {
+            "id": str(number),
+            "arch": ("sm120", "sm100", "sm90")[number % 3],
+            "argv": ["--model-path", str(MODEL), "--tp", str(1 + number % 8)],
+        }
+        for number in range(count)
     ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
 
 
-def parse_all(resolver: Resolver, paths: tuple[str, ...]) -> None:
-    """Parse the files an interpretation loaded."""
-    for path in paths:
-        ast.parse(resolver.program.read(path))
+def measure(version: str, folder: Path) -> Iterator[tuple[str, Cost, str]]:
+    """Rows of the table: what, cost, and the ratio that counts."""
+    tree = api.open_source(f"sglang=={version}", cache_dir=CACHE)
+    wheel = str(next((CACHE / "wheels" / "sglang" / version).glob("*.whl")))
+    unpacked = folder / version
+    subprocess.run(["unzip", "-q", wheel, "-d", str(unpacked)], check=True)
+    used = parsed_files(tree)
+    syntax = here(parse(tree, used))
+    yield f"ast.parse of the {len(used)} files used", syntax, ""
+    again = api.open_source(f"sglang=={version}", cache_dir=CACHE)
+    yield "reading their bytes", here(again.read(path) for path in used), ""
+    names = "is_sm120\\|is_sm100\\|get_device_capability\\|_backend"
+    yield "grep -rn for the same names", cost(["grep", "-rn", names, str(unpacked)]), ""
+    kept = {"SGL_AUDIT_CACHE_DIR": str(folder / f"cache-{version}")}
+    (folder / f"cache-{version}").mkdir()
+    (folder / f"cache-{version}" / "wheels").symlink_to(CACHE / "wheels")
+    source = f"sglang=={version}"
+    for arch in ("all", "sm120"):
+        words = (*TOOL, source, "--arch", arch)
+        cold = cost(words, kept)
+        yield f"audit --arch {arch}, cold", cold, f"{cold.cpu / syntax.cpu:.1f} x ast.parse"
+        yield f"audit --arch {arch}, again", best(words, variables=kept), ""
+    asked = (*TOOL, "resolve", source, "--arch", "sm120", "--", "--model-path", str(MODEL))
+    cold = cost(asked, kept)
+    warm = best(asked, variables=kept)
+    own = own_resolver(version)
+    against = f"; {own.wall / cold.wall:.1f} x faster than SGLang's own" if own else ""
+    yield "resolve, cold", cold, f"{cold.cpu / syntax.cpu:.1f} x ast.parse{against}"
+    against = f"{own.wall / warm.wall:.0f} x faster than SGLang's own" if own else ""
+    yield "resolve, again", warm, against
+    few, many = (
+        cost((*TOOL, "resolve", source, "--batch", batch_file(folder, count)), kept)
+        for count in (20, 20 + BATCH)
+    )
+    each = Cost((many.cpu - few.cpu) / BATCH, (many.wall - few.wall) / BATCH, many.mib)
+    yield f"one launch more of a batch ({BATCH})", each, f"{1000 * each.wall:.0f} ms"
+    if own:
+        yield "SGLang's own resolver, one launch", own, ""
 
 
-def server_files(tree: SourceTree) -> tuple[str, ...]:
-    """Files that mention a gate, a backend or a choice list: those an audit reads in full."""
-    words = (b"_backend", b"is_sm", b"is_cuda", b"capability", b"_CHOICES")
-    return tuple(path for path in tree.files() if any(w in tree.read(path) for w in words))
+def own_resolver(version: str) -> Cost | None:
+    """Start Python, import SGLang, resolve one launch; None where it is not installed."""
+    python = Path(os.environ.get("SGL_AUDIT_SERVERS", "none"), version, "bin", "python")
+    if not python.exists():
+        return None
+    words = (str(python), "-c", OWN_RESOLVER, "--model-path", str(MODEL), "--device", "cpu")
+    variables = {"PYTHONPATH": str(STANDIN), "SGLANG_USE_CPU_ENGINE": "1", "HF_HUB_OFFLINE": "1"}
+    cost(words, variables)
+    return best(words, 3, variables)
 
 
 def main() -> None:
-    """Print the table."""
-    print("version | first launch, cold | a launch, warm | facts on all capabilities")
+    """Print the tables."""
+    print(f"--help: {best((*TOOL, '--help'))}")
     for version in sys.argv[1:] or VERSIONS:
-        print(" | ".join(measure(version)), flush=True)
+        print(f"\nsglang {version}", flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            for what, spent, ratio in measure(version, Path(folder)):
+                print(f"  {what:42} {spent}  {ratio}", flush=True)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from dataclasses import replace
 from sgl_audit.audit.behaviours import option_behaviours
 from sgl_audit.audit.cells import choice_cells
 from sgl_audit.audit.deciding import ground
+from sgl_audit.audit.extent import JUDGED, LAUNCH_BUDGET
 from sgl_audit.audit.facts import TreeFacts, read_tree
 from sgl_audit.audit.families import (
     Family,
@@ -38,11 +39,6 @@ from sgl_audit.model.source import SourceTree
 from sgl_audit.rules import RuleContext, check_rules
 from sgl_audit.syntax.excerpt import excerpt
 from sgl_audit.version import __version__
-
-# Launches an audit resolves at most: with many capabilities each gets fewer families.
-LAUNCH_BUDGET = 64
-# Capabilities of one audit whose launches are followed into the layers and judged.
-JUDGED = 2
 
 
 def run_audit(

@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 
 from sgl_audit import api
-from sgl_audit.audit.run import JUDGED
+from sgl_audit.audit.extent import JUDGED
 from sgl_audit.cli.choosing import (
     ArchValues,
     Opening,

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from sgl_audit.model.resolution import Launch
-from sgl_audit.model.source import SourceTree
-
 if TYPE_CHECKING:
     from sgl_audit.audit.verdicts.knowledge import Knowledge
+    from sgl_audit.model.resolution import Launch
+    from sgl_audit.model.source import SourceTree
 
 _ANEW = "sgl_audit.no_cache"
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from sgl_audit.kernels.advisory_match import library_names
-from sgl_audit.kernels.flashinfer.reading import Reader, aside, read_requirements
 from sgl_audit.model.kernels import Advisory, AdvisoryHit, BinaryReport, HitState
 from sgl_audit.model.requirements import FunctionRequirements, KernelRequirements
 from sgl_audit.model.source import Diagnostic, SourceInfo, SourceTree
+
+if TYPE_CHECKING:
+    from sgl_audit.kernels.flashinfer.reading import Reader
 
 FLASHINFER = "flashinfer-python"
 
@@ -62,6 +65,8 @@ class Knowledge:
         if self.flashinfer is None:
             return None
         if name not in self._known:
+            from sgl_audit.kernels.flashinfer.reading import aside
+
             with aside():
                 self._known[name] = self._read(name)
         return self._known[name]
@@ -70,11 +75,15 @@ class Knowledge:
         """What FlashInfer's source requires of the device; None where it is not read."""
         if self.flashinfer is None:
             return None
+        from sgl_audit.kernels.flashinfer.reading import aside, read_requirements
+
         with aside():
             return read_requirements(self.flashinfer)
 
     def _read(self, name: str) -> FunctionRequirements | None:
         if self._reader is None:
+            from sgl_audit.kernels.flashinfer.reading import Reader
+
             assert self.flashinfer is not None
             self._reader = Reader(self.flashinfer)
         found = self._reader.library.resolve(name)

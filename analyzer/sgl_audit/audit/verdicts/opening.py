@@ -9,7 +9,6 @@ from sgl_audit.audit.verdicts.knowledge import FLASHINFER, Knowledge, pins_of
 from sgl_audit.errors import SglAuditError
 from sgl_audit.evaluate.world import DEFAULT_CUDNN
 from sgl_audit.kernels.advisories import load_advisories
-from sgl_audit.kernels.binary import read_binary
 from sgl_audit.model.kernels import BinaryReport
 from sgl_audit.model.source import Diagnostic, SourceTree
 from sgl_audit.source import open_source
@@ -89,6 +88,8 @@ def _flashinfer(
 
 
 def _read(path: Path) -> tuple[str, BinaryReport]:
+    from sgl_audit.kernels.binary import read_binary
+
     report = read_binary(path)
     name = path.name.partition("-")[0].lower()
     return IMPORTED.get(name, name), report
