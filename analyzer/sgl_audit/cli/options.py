@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from sgl_audit.cli import configured
+from sgl_audit.cli.fetching import fetch_option
 from sgl_audit.errors import UsageError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -128,7 +129,7 @@ def opening_options(command: Command) -> Command:
         envvar="SGL_AUDIT_CACHE_DIR",
         help="Folder for what is fetched.",
     )
-    return offline(cache(config_option(command)))
+    return offline(fetch_option(cache(config_option(command))))
 
 
 def baseline_options(command: Command) -> Command:
