@@ -34,9 +34,8 @@ from tests.hostile.views import Views
 from sgl_audit.errors import SglAuditError
 from sgl_audit.extract.files import FileFacts, read_file
 from sgl_audit.extract.index import build_index, machines_for, server_files
-from sgl_audit.model.source import Diagnostic, SourceTree
+from sgl_audit.model.source import SourceTree
 from sgl_audit.source import open_source
-from sgl_audit.syntax import parse_file
 
 EVERY = 5000
 
@@ -44,13 +43,14 @@ EVERY = 5000
 class Reading:
     """Each changed file is read as the whole tree's pass does; the rest of the tree is kept."""
 
-    def __init__(self, tree: SourceTree, most: int | None) -> None:
+    def __init__(self, tree: SourceTree, most: int | None, largest: int) -> None:
         self.machines = machines_for(tree, ("sm90", "sm120"), "13.0", "7.0.0")
         files = server_files(tree)
         self.index = index = build_index(tree, files, self.machines)
         read = [p for p in files if p in index.declaring or index.relevant.search(tree.read(p))]
         # Those that say most, where not all are wanted.
         read.sort(key=lambda path: -len(index.relevant.findall(tree.read(path))))
+        read = [path for path in read if len(tree.read(path)) <= largest]
         self.paths = tuple(sorted(read[:most]))
 
     def check(self, mutant: Mutant, counts: Counter[str]) -> list[str]:
@@ -60,13 +60,11 @@ class Reading:
             if data is None:
                 counts["files gone"] += 1
                 continue
-            refused = isinstance(parse_file(path, data), Diagnostic)
             facts = read_file(path, data, self.index, self.machines)
+            refused = bool(facts.diagnostics)
             counts["files refused by the parser" if refused else "files read"] += 1
-            if refused and facts != FileFacts(path, diagnostics=facts.diagnostics):
+            if refused and facts != FileFacts(path, diagnostics=facts.diagnostics[:1]):
                 wrong.append("facts of a file that was not read")
-            if refused and len(facts.diagnostics) != 1:
-                wrong.append("a file that was not read is not named once")
         return wrong
 
 
@@ -118,6 +116,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--start", type=int, default=0)
     parser.add_argument("--limit", type=float, default=20, help="processor seconds for one mutant")
     parser.add_argument("--files", type=int, help="only the N files that say most of backends")
+    parser.add_argument("--largest", type=int, default=sys.maxsize, help="bytes of a file")
     parser.add_argument("--audit", metavar="CAPABILITY")
     parser.add_argument("--recheck", type=int, default=200)
     parser.add_argument("--whole", type=int, default=200)
@@ -140,16 +139,20 @@ def main() -> int:
     """Go through seeds until the time is up, or a signal comes."""
     asked = arguments()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # A hang shows where it is and ends this process; in processor time, whatever else runs here.
+    faulthandler.register(signal.SIGPROF, chain=True)
     tree = open_source(asked.source, offline=True)
-    reading = Reading(tree, asked.files)
+    reading = Reading(tree, asked.files, asked.largest)
     judging = Judging(tree, asked.audit, asked.recheck, asked.whole) if asked.audit else None
     label, began = f"{tree.info.label}, {len(reading.paths)} files", time.monotonic()
     counts: Counter[str] = Counter({"mutants": 0})
     try:
         while time.monotonic() < began + asked.seconds and counts["mutants"] < asked.mutants:
             seed = asked.start + counts["mutants"]
+            # What ends this process leaves the seed behind.
+            print(f"\r{seed}", end="", file=sys.stderr, flush=True)
             mutant = mutant_of(tree, reading.paths, seed)
-            faulthandler.dump_traceback_later(asked.limit * 10, exit=True)
+            signal.setitimer(signal.ITIMER_PROF, asked.limit * 3)
             start = time.process_time()
             try:
                 wrong = reading.check(mutant, counts)
@@ -159,7 +162,7 @@ def main() -> int:
                 traceback.print_exc(limit=-3)
                 wrong = [f"crash: {type(error).__name__}"]
                 counts["mutants"] = seed - asked.start + 1
-            faulthandler.cancel_dump_traceback_later()
+            signal.setitimer(signal.ITIMER_PROF, 0)
             if time.process_time() - start > asked.limit:
                 wrong.append("over the time limit")
             counts["wrong"] += bool(wrong)
