@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from sgl_audit.version import __version__
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sgl_audit.api import audit, facts, open_libraries, open_source, resolve, resolve_batch
+    from sgl_audit.version import __version__
 
 __all__ = [
     "__version__",
@@ -21,9 +19,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    # `sgl-audit --help` needs none of it, and imports this package first.
-    if name in __all__:
-        from sgl_audit import api
+    """Load the API with the first use of it: the program has to be up before it takes its time."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "__version__":
+        from sgl_audit.version import __version__
 
-        return getattr(api, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return __version__
+    from sgl_audit import api
+
+    found: object = getattr(api, name)
+    return found

@@ -51,6 +51,7 @@ def open_libraries(
     *,
     transformers: str | None = None,
     offline: bool = False,
+    fetch: bool = False,
     cache_dir: Path | None = None,
     notify: Notify = _stderr,
 ) -> tuple[tuple[SourceTree, ...], tuple[Diagnostic, ...]]:
@@ -61,33 +62,47 @@ def open_libraries(
 
     Args:
         transformers: SOURCE of the transformers to read instead, or "none".
+        fetch: get the pinned release for a local tree too, not only for one from PyPI.
 
     Raises:
         SglAuditError: the one asked for cannot be opened; only the pinned one may be missing.
     """
+    from sgl_audit.source import Wanted, open_pinned
     from sgl_audit.source import open_source as open_tree
 
-    if tree.info.kind is SourceKind.DEMO and transformers is None:
+    if transformers == "none":
+        return (), (Diagnostic("transformers is not read, as asked"),)
+    if transformers is not None:
+        try:
+            library = open_tree(
+                transformers,
+                offline=offline,
+                cache_dir=cache_dir,
+                package="transformers",
+                distribution="transformers",
+                notify=notify,
+            )
+        except SglAuditError as error:
+            raise type(error)(f"--transformers: {error}") from error
+        return (library,), ()
+    if tree.info.kind is SourceKind.DEMO:
         # It brings along what it needs, so that a first look needs no network.
         return (), ()
     pin = tree.info.distribution.pin("transformers")
-    spec = (f"transformers=={pin}" if pin else None) if transformers is None else transformers
-    if spec is None:
+    if pin is None:
         return (), (Diagnostic("transformers is not read: the distribution pins no version"),)
-    if spec == "none":
-        return (), (Diagnostic("transformers is not read, as asked"),)
     try:
-        library = open_tree(
-            spec,
+        library = open_pinned(
+            tree.info,
+            Wanted("transformers", "transformers"),
+            pin,
+            lost="what a config.json leaves to the defaults of its class",
+            fetch=fetch,
             offline=offline,
             cache_dir=cache_dir,
-            package="transformers",
-            distribution="transformers",
             notify=notify,
         )
     except SglAuditError as error:
-        if transformers is not None:
-            raise type(error)(f"--transformers: {error}") from error
         return (), (
             Diagnostic(f"transformers is not read, defaults of its classes are missing: {error}"),
         )
@@ -154,6 +169,7 @@ def open_knowledge(
     binaries: Iterable[Path] = (),
     assume: tuple[tuple[str, str], ...] = (),
     offline: bool = False,
+    fetch: bool = False,
     cache_dir: Path | None = None,
     notify: Notify = _stderr,
 ) -> Knowledge:
@@ -161,6 +177,7 @@ def open_knowledge(
 
     Args:
         flashinfer: a SOURCE of FlashInfer, or "none"; by default the release that the tree pins.
+        fetch: get that release for a local tree too, not only for one from PyPI.
 
     Raises:
         UsageError: `advisories` is no folder, or a binary cannot be read.
@@ -176,6 +193,7 @@ def open_knowledge(
         binaries=tuple(binaries),
         assume=assume,
         offline=offline,
+        fetch=fetch,
         cache_dir=cache_dir,
         notify=notify,
     )

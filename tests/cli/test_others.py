@@ -68,15 +68,18 @@ def test_kernels_of_what_a_tree_pins(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = flashinfer(tmp_path / "fi")
-    real, asked = kernel_reports.open_source, []
+    asked = []
 
-    def open_source(spec: str, **given: Any) -> Any:
-        asked.append(spec)
-        return real(str(source), **given)
+    def open_pinned(tree: Any, wanted: Any, version: str, **given: Any) -> Any:
+        asked.append((version, given["fetch"]))
+        return kernel_reports.open_source(
+            str(source), package=wanted.package, distribution=wanted.distribution
+        )
 
-    monkeypatch.setattr(kernel_reports, "open_source", open_source)
+    monkeypatch.setattr(kernel_reports, "open_pinned", open_pinned)
     assert run("kernels", TREE, "--format", "json").code == 0
-    assert asked == ["flashinfer-python==0.6.3"]
+    assert run("kernels", TREE, "--format", "json", "--fetch").code == 0
+    assert asked == [("0.6.3", False), ("0.6.3", True)]
 
 
 def test_rules_and_explain(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

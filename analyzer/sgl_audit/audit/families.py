@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from sgl_audit.audit.places import bytes_of
 from sgl_audit.evaluate.batch import resolve_many
 from sgl_audit.launch import synthetic_config
 from sgl_audit.model.facts import Facts, JsonValue
@@ -135,7 +136,8 @@ def implemented(tree: SourceTree) -> frozenset[str]:
     prefix = f"{tree.info.package}/srt/models/"
     for path in tree.files():
         if path.startswith(prefix):
-            names.update(match.group(1).decode() for match in pattern.finditer(tree.read(path)))
+            data = bytes_of(tree, path)
+            names.update(match.group(1).decode() for match in pattern.finditer(data))
     return frozenset(names)
 
 

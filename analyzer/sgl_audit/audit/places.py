@@ -7,6 +7,7 @@ import re
 
 from sgl_audit.errors import SourceError
 from sgl_audit.model.source import SourceTree
+from sgl_audit.syntax import parse_source
 
 # Files in which the arguments of a launch are resolved.
 _ARGUMENTS = re.compile(r"/srt/(?:server_args\.py$|arg_groups/)")
@@ -49,7 +50,7 @@ def concerns_gpu(file: str, function: str = "") -> bool:
 def parsed_file(tree: SourceTree, file: str) -> ast.Module | None:
     """One file as syntax, or None where it cannot be read."""
     try:
-        return ast.parse(tree.read(file))
+        return parse_source(tree.read(file))
     except (KeyError, SourceError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

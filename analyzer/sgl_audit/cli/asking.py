@@ -239,7 +239,8 @@ def _batch_lines(
 ) -> Iterator[str]:
     from sgl_audit_reports.json import dump, resolution_to_json
 
-    libraries, missing = open_beside(tree, opening, feedback)
+    # Rows hold answers and no place to say what they lack, so a batch gets what they rest on.
+    libraries, missing = open_beside(tree, replace(opening, fetch=True), feedback)
     for gap in missing:
         feedback.notify(gap.message)
     answers = resolve_file(tree, libraries, question.file, question.assume, question.jobs, feedback)

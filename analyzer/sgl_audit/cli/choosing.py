@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sgl_audit import api
 from sgl_audit.cli.configured import configured_source
+from sgl_audit.cli.fetching import asked_to_fetch
 from sgl_audit.errors import UsageError
 from sgl_audit.model.capability import ALL_CAPABILITIES
 
@@ -24,7 +25,11 @@ ArchValues = Sequence[Sequence[Pair]]
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """How sources are opened."""
+    """How sources are opened.
+
+    Attributes:
+        fetch: get what a local tree pins as well; as `--fetch` says where it is not given.
+    """
 
     offline: bool = False
     cache_dir: Path | None = None
@@ -32,6 +37,7 @@ class Opening:
     flashinfer: str | None = None
     advisories: Path | None = None
     binaries: tuple[Path, ...] = ()
+    fetch: bool = field(default_factory=asked_to_fetch)
 
 
 def chosen(archs: ArchValues) -> tuple[Pair, ...]:
@@ -74,6 +80,7 @@ def open_beside(
         tree,
         transformers=opening.transformers,
         offline=opening.offline,
+        fetch=opening.fetch,
         cache_dir=opening.cache_dir,
         notify=feedback.notify,
     )
@@ -93,6 +100,7 @@ def open_known(
         binaries=opening.binaries,
         assume=assume,
         offline=opening.offline,
+        fetch=opening.fetch,
         cache_dir=opening.cache_dir,
         notify=feedback.notify,
     )

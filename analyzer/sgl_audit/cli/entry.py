@@ -45,6 +45,7 @@ def _run(given: list[str], program: str) -> int:
         say(_usage_sentence(error))
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
+        say("stopped before the end.")
         return INTERRUPTED
     except Exception as error:
         return _internal(error) if not is_full(error) else _undelivered(str(error.strerror))

@@ -17,7 +17,8 @@ from sgl_audit.model.capability import BY_NAME, Vendor
 from sgl_audit.model.facts import JsonValue
 from sgl_audit.model.kernels import Answer, BinaryReport
 from sgl_audit.model.requirements import FunctionRequirements, KernelRequirements, Support
-from sgl_audit.source import open_source
+from sgl_audit.model.source import SourceTree
+from sgl_audit.source import Wanted, open_pinned, open_source
 from sgl_audit_reports.common.names import capability_range
 from sgl_audit_reports.terminal.console import QUIET, heading, line, plain_table, text
 
@@ -44,9 +45,10 @@ def read_kernels(
     reports = tuple(read_binary(path) for path in binaries)
     if flashinfer is None and binaries and source is None:
         return KernelAnswer(None, reports)
-    spec = flashinfer or _pinned(source, opening, feedback)
+    if flashinfer is None:
+        return KernelAnswer(read_requirements(_pinned(source, opening, feedback)), reports)
     tree = open_source(
-        spec,
+        flashinfer,
         offline=opening.offline,
         cache_dir=opening.cache_dir,
         package=_PACKAGE,
@@ -56,7 +58,7 @@ def read_kernels(
     return KernelAnswer(read_requirements(tree), reports)
 
 
-def _pinned(source: str | None, opening: Opening, feedback: Feedback) -> str:
+def _pinned(source: str | None, opening: Opening, feedback: Feedback) -> SourceTree:
     tree = open_tree(source, opening, feedback)
     version = tree.info.distribution.pin(_DISTRIBUTION, _PACKAGE)
     if version is None:
@@ -64,7 +66,15 @@ def _pinned(source: str | None, opening: Opening, feedback: Feedback) -> str:
             f"{tree.info.label} pins no FlashInfer; say which with --flashinfer "
             f"{_DISTRIBUTION}==VERSION"
         )
-    return f"{_DISTRIBUTION}=={version}"
+    return open_pinned(
+        tree.info,
+        Wanted(_PACKAGE, _DISTRIBUTION),
+        version,
+        fetch=opening.fetch,
+        offline=opening.offline,
+        cache_dir=opening.cache_dir,
+        notify=feedback.notify,
+    )
 
 
 def kernels_json(answer: KernelAnswer, asked: Sequence[str]) -> JsonValue:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from sgl_audit.cli import configured, remembering
+from sgl_audit.cli.fetching import fetch_option
 from sgl_audit.errors import UsageError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -136,7 +137,7 @@ def opening_options(command: Command) -> Command:
         callback=remembering.anew,
         help="Work everything out anew, and keep nothing of it.",
     )
-    return offline(cache(anew(config_option(command))))
+    return offline(fetch_option(cache(anew(config_option(command)))))
 
 
 def baseline_options(command: Command) -> Command:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from weakref import WeakKeyDictionary
 
+from sgl_audit.errors import SourceError
 from sgl_audit.evaluate.late_trial import Trial
 from sgl_audit.evaluate.machine import NOT_HANDLED
 from sgl_audit.evaluate.program import Program
@@ -34,7 +35,11 @@ def catalogue(program: Program) -> dict[str, str]:
             path = program.file_of(f"{package}.{name}")
             if path is None or is_package:
                 continue
-            for match in CLASS_LINE.finditer(program.read(path)):
+            try:
+                data = program.read(path)
+            except (KeyError, SourceError):
+                continue
+            for match in CLASS_LINE.finditer(data):
                 found.setdefault(match.group(1).decode(), f"{package}.{name}")
         _CATALOGUES[program] = found
     return found

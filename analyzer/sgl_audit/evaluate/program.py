@@ -9,8 +9,7 @@ from sgl_audit.errors import SourceError
 from sgl_audit.evaluate.mangling import has_private_names, mangle_private
 from sgl_audit.evaluate.scopes import Scope, bound_names, walk_scope
 from sgl_audit.model.source import Diagnostic, Place, SourceTree
-
-MAX_BYTES = 4_000_000
+from sgl_audit.syntax import parse_source
 
 
 class Program:
@@ -133,9 +132,7 @@ class Program:
     def _parse(self, path: str) -> ast.Module | None:
         try:
             data = self.read(path)
-            if len(data) > MAX_BYTES:
-                raise ValueError(f"larger than {MAX_BYTES} bytes")
-            tree = ast.parse(data)
+            tree = parse_source(data)
             if has_private_names(data):
                 mangle_private(tree)
             return tree

@@ -92,7 +92,8 @@ def _relevant_contents(
         try:
             data = tree.read(path)
         except (KeyError, SourceError) as error:
-            diagnostics.append(Diagnostic(f"cannot be read: {error}", Place(path, 1)))
+            reason = str(error).rstrip(".")
+            diagnostics.append(Diagnostic(f"cannot be read: {reason}", Place(path, 1)))
             continue
         if path in index.declaring or index.relevant.search(data):
             contents.append((path, data))

@@ -65,26 +65,24 @@ NEVER = Or(())
 
 def all_of(*parts: Guard) -> Guard:
     """Conjunction, flattened, without repetition; NEVER where a part contradicts another."""
-    flat: list[Guard] = []
+    flat: dict[Guard, None] = {}
     for part in parts:
         for item in part.parts if isinstance(part, And) else (part,):
             if item == NEVER or negate(item) in flat:
                 return NEVER
-            if item not in flat:
-                flat.append(item)
-    return flat[0] if len(flat) == 1 else And(tuple(flat))
+            flat.setdefault(item)
+    return next(iter(flat)) if len(flat) == 1 else And(tuple(flat))
 
 
 def any_of(*parts: Guard) -> Guard:
     """Disjunction, flattened, without repetition; ALWAYS where a part is the other's negation."""
-    flat: list[Guard] = []
+    flat: dict[Guard, None] = {}
     for part in parts:
         for item in part.parts if isinstance(part, Or) else (part,):
             if item == ALWAYS or negate(item) in flat:
                 return ALWAYS
-            if item not in flat:
-                flat.append(item)
-    return flat[0] if len(flat) == 1 else Or(tuple(flat))
+            flat.setdefault(item)
+    return next(iter(flat)) if len(flat) == 1 else Or(tuple(flat))
 
 
 def negate(guard: Guard) -> Guard:

@@ -7,6 +7,7 @@ import re
 
 from sgl_audit.errors import SourceError
 from sgl_audit.rules.base import RuleContext
+from sgl_audit.syntax import parse_source
 
 _PARTS = ("/srt/", "/kernels/", "/jit_kernel/")
 
@@ -45,8 +46,8 @@ def syntax_of(context: RuleContext, file: str) -> ast.Module | None:
     key = ("syntax", file)
     if key not in context.memory:
         try:
-            context.memory[key] = ast.parse(data_of(context, file))
-        except (SyntaxError, ValueError, RecursionError):
+            context.memory[key] = parse_source(data_of(context, file))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             context.memory[key] = None
     found: ast.Module | None = context.memory[key]
     return found

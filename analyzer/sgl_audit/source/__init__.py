@@ -2,5 +2,7 @@
 
 from sgl_audit.source.key import content_key
 from sgl_audit.source.opening import open_source
+from sgl_audit.source.pinned import open_pinned
+from sgl_audit.source.wanted import Wanted
 
-__all__ = ["content_key", "open_source"]
+__all__ = ["Wanted", "content_key", "open_pinned", "open_source"]

@@ -6,6 +6,7 @@ import os
 import stat
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from sgl_audit.errors import SourceError
@@ -94,12 +95,7 @@ def scan(package_folder: Path, wanted: Wanted, notes: Notes) -> dict[str, Member
         SourceError: more entries than the limit.
     """
     members: dict[str, Member] = {}
-    for count, (relative, entry) in enumerate(_walk(package_folder, wanted.limits, notes)):
-        if count >= wanted.limits.entries:
-            raise SourceError(
-                f"{shown(package_folder)} holds over {wanted.limits.entries} entries, far more "
-                "than any release; give the package folder or a released wheel."
-            )
+    for relative, entry in _walk(package_folder, wanted.limits, notes):
         path = f"{wanted.package}/{relative}"
         member = _member(package_folder, relative, entry, notes)
         if member is not None:
@@ -108,16 +104,27 @@ def scan(package_folder: Path, wanted: Wanted, notes: Notes) -> dict[str, Member
 
 
 def _walk(root: Path, limits: Limits, notes: Notes) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Every entry that is not a plain folder, with its POSIX path relative to `root`."""
-    pending = [""]
+    """Every entry that is not a plain folder, with its POSIX path relative to `root`.
+
+    Raises:
+        SourceError: more entries than the limit, folders and what is left out included.
+    """
+    pending, left = [""], limits.entries
     while pending:
         folder = pending.pop()
         try:
             with os.scandir(root / folder) as iterator:
-                entries = sorted(iterator, key=lambda entry: entry.name)
+                # One folder may hold millions of them, which must not be in memory first.
+                entries = sorted(islice(iterator, left + 1), key=lambda entry: entry.name)
+                left -= len(entries)
         except OSError as error:
             notes.skip(folder, f"the folder cannot be read ({error.strerror})")
             continue
+        if left < 0:
+            raise SourceError(
+                f"{shown(root)} holds over {limits.entries} entries, far more "
+                "than any release; give the package folder or a released wheel."
+            )
         for entry in entries:
             relative = f"{folder}/{entry.name}" if folder else entry.name
             reason = refusal(relative)

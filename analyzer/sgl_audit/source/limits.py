@@ -13,6 +13,8 @@ class Limits:
 
     Attributes:
         entries: files and folders in one tree or archive.
+        directory_bytes: the list of members at the end of an archive; in memory it is ten times
+            as large.
         python_bytes: one Python file.
         other_bytes: one file of any other kind.
         python_total_bytes: all Python files of the package together.
@@ -23,6 +25,7 @@ class Limits:
     """
 
     entries: int = 200_000
+    directory_bytes: int = 24 * _MIB
     python_bytes: int = 4 * _MIB
     other_bytes: int = 16 * _MIB
     python_total_bytes: int = 512 * _MIB

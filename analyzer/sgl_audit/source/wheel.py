@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import struct
 import zipfile
 import zlib
 from pathlib import Path
@@ -18,6 +19,10 @@ from sgl_audit.source.names import Notes, refusal, shown
 from sgl_audit.source.tree import IndexedTree, Member, check_totals
 from sgl_audit.source.wanted import Wanted, upstream_at_version
 
+# The records at the end of an archive, and how far from its end they can begin.
+_END_OF_DIRECTORY = b"PK\x05\x06"
+_END_OF_LARGE_DIRECTORY = b"PK\x06\x06"
+_TAIL_BYTES = 65_535 + 22 + 20 + 56
 # What zipfile raises on archives that are damaged, encrypted or made to mislead.
 _FAULTS = (
     zipfile.BadZipFile,
@@ -79,6 +84,7 @@ def open_wheel(
     name = label or path.name
     path = path.resolve()
     try:
+        _check_directory(path, name, wanted.limits)
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
             _check_archive(entries, path, name, wanted.limits)
@@ -108,6 +114,28 @@ def open_wheel(
 def _identity(path: Path) -> tuple[int, int]:
     status = path.stat()
     return status.st_size, status.st_mtime_ns
+
+
+def _check_directory(path: Path, name: str, limits: Limits) -> None:
+    """Refuse an archive with more members than any release before they are all in memory."""
+    with path.open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(0, file.tell() - _TAIL_BYTES))
+        tail = file.read()
+    at = tail.rfind(_END_OF_DIRECTORY)
+    if at < 0 or len(tail) < at + 22:
+        return
+    size: int = struct.unpack_from("<L", tail, at + 12)[0]
+    # Only archives beyond 4 GiB or 65,535 members have the larger form of this record.
+    large = tail.rfind(_END_OF_LARGE_DIRECTORY, 0, at)
+    if large >= 0 and len(tail) >= large + 48:
+        size = max(size if size != 0xFFFFFFFF else 0, struct.unpack_from("<Q", tail, large + 40)[0])
+    if size > limits.directory_bytes:
+        raise SourceError(
+            f"{shown(name)} lists its members in over {limits.directory_bytes} bytes, far more "
+            "than any release; it is refused as a zip bomb, so download the wheel again from a "
+            "place you trust."
+        )
 
 
 def _check_archive(entries: list[zipfile.ZipInfo], path: Path, name: str, limits: Limits) -> None:

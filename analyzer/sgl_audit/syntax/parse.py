@@ -9,7 +9,7 @@ import warnings
 from dataclasses import dataclass, field
 
 from sgl_audit.model.source import Diagnostic, Place
-from sgl_audit.syntax.limits import MAX_FILE_BYTES
+from sgl_audit.syntax.limits import MAX_FILE_BYTES, MAX_NESTING
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +41,49 @@ def decode(data: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def parse_source(source: str | bytes, filename: str = "<source>") -> ast.Module:
+    """The syntax of a file that every reader of it can walk; warnings are its author's affair.
+
+    Raises:
+        SyntaxError: it is not Python, or its statements are nested too deeply.
+        ValueError, MemoryError, RecursionError: it is not text, too large, or beyond the parser.
+    """
+    if len(source) > MAX_FILE_BYTES:
+        raise ValueError(f"larger than {MAX_FILE_BYTES} bytes")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(source, filename=filename)
+    line = _too_deep(tree)
+    if line is not None:
+        raise SyntaxError("statements nested too deeply", (filename, line, None, None))
+    return tree
+
+
+def _too_deep(tree: ast.Module) -> int | None:
+    """The line of a statement that lies too deep, found without recursion."""
+    pending: list[tuple[list[ast.stmt], int]] = [(tree.body, 1)]
+    while pending:
+        body, depth = pending.pop()
+        if depth > MAX_NESTING and body:
+            return body[0].lineno
+        for node in body:
+            for name in ("body", "orelse", "finalbody"):
+                inner = getattr(node, name, None)
+                if inner:
+                    pending.append((inner, depth + 1))
+            for name in ("handlers", "cases"):
+                for part in getattr(node, name, ()):
+                    pending.append((part.body, depth + 1))
+    return None
+
+
 def parse_file(path: str, data: bytes) -> ParsedFile | Diagnostic:
     """Parse one file; anything that cannot be read becomes a diagnostic with its reason."""
     if len(data) > MAX_FILE_BYTES:
         return Diagnostic(f"file has {len(data)} bytes, more than {MAX_FILE_BYTES}", Place(path, 1))
     try:
         text = decode(data)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text, filename=path)
+        tree = parse_source(text, path)
     except SyntaxError as error:
         return Diagnostic(f"not valid Python: {error.msg}", Place(path, error.lineno or 1))
     except (ValueError, MemoryError, RecursionError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sgl_audit.audit.places import bytes_of, parsed_file
 from sgl_audit.errors import SglAuditError
 from sgl_audit.evaluate.resolver import model_argument
 from sgl_audit.launch import describe_quantization, find_model, load_config
@@ -53,7 +54,10 @@ def code_facts(tree: SourceTree, architecture: str | None) -> dict[str, str | No
     line = f"class {architecture}(".encode()
     prefix = f"{tree.info.package}/srt/models/"
     for path in tree.files():
-        if path.startswith(prefix) and line in (data := tree.read(path)):
+        if path.startswith(prefix) and line in (data := bytes_of(tree, path)):
+            if parsed_file(tree, path) is None:
+                # What a damaged file does not say may stand in the part that is gone.
+                return {}
             return {
                 "attention_sinks": str(b"sinks=" in data).lower(),
                 "apply_router_weight_on_input": str(

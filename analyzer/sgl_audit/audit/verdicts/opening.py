@@ -11,7 +11,7 @@ from sgl_audit.evaluate.world import DEFAULT_CUDNN
 from sgl_audit.kernels.advisories import load_advisories
 from sgl_audit.model.kernels import BinaryReport
 from sgl_audit.model.source import Diagnostic, SourceTree
-from sgl_audit.source import open_source
+from sgl_audit.source import Wanted, open_pinned, open_source
 
 PACKAGE = "flashinfer"
 NONE = "none"
@@ -27,6 +27,7 @@ def open_knowledge(
     binaries: tuple[Path, ...],
     assume: tuple[tuple[str, str], ...],
     offline: bool,
+    fetch: bool,
     cache_dir: Path | None,
     notify: Callable[[str], None],
 ) -> Knowledge:
@@ -36,7 +37,7 @@ def open_knowledge(
         SglAuditError: the FlashInfer that was asked for cannot be opened, or the folder of
             advisories or a binary cannot be read.
     """
-    source, missing = _flashinfer(tree, flashinfer, offline, cache_dir, notify)
+    source, missing = _flashinfer(tree, flashinfer, offline, fetch, cache_dir, notify)
     known, diagnostics = load_advisories(advisories)
     if source is None:
         diagnostics = (*diagnostics, Diagnostic(f"FlashInfer is not read: {missing}"))
@@ -63,16 +64,40 @@ def _flashinfer(
     tree: SourceTree,
     spec: str | None,
     offline: bool,
+    fetch: bool,
     cache_dir: Path | None,
     notify: Callable[[str], None],
 ) -> tuple[SourceTree | None, str]:
+    if spec == NONE:
+        return None, "asked not to"
+    if spec is not None:
+        return _asked_for(spec, offline, cache_dir, notify), ""
     pin = tree.info.distribution.pin(FLASHINFER, PACKAGE)
-    wanted = spec if spec is not None else (f"{FLASHINFER}=={pin}" if pin else NONE)
-    if wanted == NONE:
-        return None, "asked not to" if spec else f"{tree.info.label} pins no release of it"
+    if pin is None:
+        return None, f"{tree.info.label} pins no release of it"
     try:
-        found = open_source(
-            wanted,
+        found = open_pinned(
+            tree.info,
+            Wanted(PACKAGE, FLASHINFER),
+            pin,
+            lost="which of FlashInfer's kernels run where",
+            fetch=fetch,
+            offline=offline,
+            cache_dir=cache_dir,
+            notify=notify,
+        )
+    except SglAuditError as error:
+        return None, str(error).rstrip(".")
+    return found, ""
+
+
+def _asked_for(
+    spec: str, offline: bool, cache_dir: Path | None, notify: Callable[[str], None]
+) -> SourceTree:
+    """Only the pinned release may be missing; this one was asked for."""
+    try:
+        return open_source(
+            spec,
             offline=offline,
             cache_dir=cache_dir,
             package=PACKAGE,
@@ -80,11 +105,7 @@ def _flashinfer(
             notify=notify,
         )
     except SglAuditError as error:
-        if spec is not None:
-            # Only the pinned release may be missing; another one was asked for.
-            raise type(error)(f"--flashinfer: {error}") from error
-        return None, str(error).rstrip(".")
-    return found, ""
+        raise type(error)(f"--flashinfer: {error}") from error
 
 
 def _read(path: Path) -> tuple[str, BinaryReport]:
