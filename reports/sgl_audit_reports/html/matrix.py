@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from sgl_audit.model.facts import Scalar
@@ -66,12 +67,13 @@ def matrix_options(audit: Audit, overview: Overview, anchors: Anchors) -> tuple[
 
 def _summary(choices: dict[Scalar, list[ChoiceCell]]) -> str:
     states = [cell.state for cells in choices.values() for cell in cells]
-    refused = sum(state in (ChoiceState.REFUSED, ChoiceState.CONDITIONAL) for state in states)
-    unknown = states.count(ChoiceState.UNKNOWN)
-    parts = [plural(len(choices), "choice")]
-    parts += [f"{refused} refused"] if refused else []
-    parts += [f"{unknown} unknown"] if unknown else []
-    return ", ".join(parts)
+    said = (
+        (ChoiceState.REFUSED, "refused"),
+        (ChoiceState.CONDITIONAL, "refused on conditions"),
+        (ChoiceState.UNKNOWN, "unknown"),
+    )
+    counts = [f"{states.count(state)} {words}" for state, words in said if state in states]
+    return ", ".join((plural(len(choices), "choice"), *counts))
 
 
 def _row(choice: Scalar, cells: Sequence[ChoiceCell], audit: Audit, anchors: Anchors) -> MatrixRow:
@@ -91,14 +93,23 @@ def _why(
 ) -> tuple[WhyItem, ...]:
     groups: dict[tuple[object, ...], list[ChoiceCell]] = {}
     for cell in cells:
-        key = (cell_badge(cell), cell.why, cell.places, cell.grounds)
+        key = (cell_badge(cell), _there(cell), cell.places, cell.grounds)
         groups.setdefault(key, []).append(cell)
     return tuple(
         WhyItem(
             cell_badge(group[0]),
             capability_range([cell.capability for cell in group], asked),
-            visible("; ".join((*filter(None, [group[0].why]), *group[0].grounds))),
+            visible("; ".join((*filter(None, [_said(group)]), *group[0].grounds))),
             tuple(link(place, source) for place in group[0].places[:_PLACES]),
         )
         for group in groups.values()
     )
+
+
+def _said(group: Sequence[ChoiceCell]) -> str:
+    return group[0].why if len(group) == 1 else _there(group[0])
+
+
+def _there(cell: ChoiceCell) -> str:
+    """The reason without its capability's name, so that equal reasons are one line for all."""
+    return re.sub(rf"\bon {re.escape(cell.capability)}\b", "there", cell.why)

@@ -11,7 +11,7 @@ from rich.tree import Tree
 from sgl_audit.model.resolution import Outcome, Refusal, Resolution, ResolvedValue, Step
 from sgl_audit_reports.common.names import launch_column, launch_label
 from sgl_audit_reports.common.resolutions import ComparedValue, comparison, shown_value
-from sgl_audit_reports.common.text import clipped
+from sgl_audit_reports.common.text import clipped, shortened
 from sgl_audit_reports.terminal.console import (
     QUIET,
     heading,
@@ -23,7 +23,7 @@ from sgl_audit_reports.terminal.console import (
 from sgl_audit_reports.terminal.details import render_assumptions
 from sgl_audit_reports.terminal.recommendation import render_verdicts
 
-_COLUMN = 20
+_COLUMN = 16
 _OUTCOME_STYLE = {
     Outcome.OK: "bold green",
     Outcome.REJECTED: "bold red",
@@ -89,7 +89,9 @@ def _outcome(resolution: Resolution, console: Console) -> None:
     where = launch_label(resolution.launch)
     reason = f": {resolution.reason}" if resolution.reason else ""
     style = _OUTCOME_STYLE[resolution.outcome]
-    console.print(line((_OUTCOME[resolution.outcome], style), f" on {where}{reason}"))
+    # What is accepted and then refused must not read as if it ran.
+    later = (", then REFUSED once loading starts", "bold red") if resolution.late else ""
+    console.print(line((_OUTCOME[resolution.outcome], style), f" on {where}", later, reason))
     command = " ".join(resolution.launch.argv)
     if command:
         indented(console, text(command, QUIET))
@@ -176,6 +178,8 @@ def render_resolutions(
         _outcome(resolution, console)
         if resolution.rejection is not None:
             _refusal(resolution.rejection, console)
+        for refusal in resolution.late or ():
+            _refusal(refusal, console)
     rows = comparison(resolutions, options, everything)
     heads = [launch_column(item.launch) for item in resolutions]
     for part in _fitting(heads, rows, console.width):
@@ -185,7 +189,7 @@ def render_resolutions(
             (
                 text("*" if row.differs else " ", "bold yellow"),
                 text(row.name, "bold" if row.differs else ""),
-                *(text(value) for value in row.values[part]),
+                *(text(shortened(value, 3 * _COLUMN)) for value in row.values[part]),
             )
             for row in rows
         ]

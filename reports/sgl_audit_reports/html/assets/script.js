@@ -26,6 +26,11 @@
     rows.forEach((row) => {
       row.hidden = Boolean(capability) && row.dataset.capabilities !== capability;
     });
+    // A group none of whose rows is shown says nothing.
+    document.querySelectorAll("details.families").forEach((group) => {
+      const own = [...group.querySelectorAll(".entry, .entry-row")];
+      group.hidden = own.length > 0 && own.every((row) => row.hidden);
+    });
     if (one("shown")) one("shown").textContent = `${shown} of ${entries.length} shown`;
   }
   function reset() {
