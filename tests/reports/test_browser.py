@@ -99,6 +99,8 @@ def test_opens_without_an_error_or_a_request(
         page.reload()
         page.wait_for_load_state("load")
         wide = page.evaluate("document.documentElement.scrollWidth")
+        page.evaluate("document.querySelectorAll('details').forEach((n) => { n.open = true; })")
+        unfolded = page.evaluate("document.documentElement.scrollWidth")
         counts = page.evaluate(
             "['script', 'img', 'iframe', 'object'].map((n) => document.querySelectorAll(n).length)"
         )
@@ -106,6 +108,7 @@ def test_opens_without_an_error_or_a_request(
     assert asked == [files[name].resolve().as_uri()]
     assert counts == [1, 0, 0, 0], "text of the source became an element"
     assert wide <= width, "the page is wider than the screen"
+    assert unfolded <= width, "what is unfolded is wider than the screen"
 
 
 @every_page

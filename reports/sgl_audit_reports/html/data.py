@@ -359,9 +359,11 @@ class ValueItem:
 
 @dataclass(frozen=True, slots=True)
 class RefusalItem:
-    """One refusal."""
+    """One refusal; `times` counts those that differ in nothing but their condition."""
 
     kind: str
+    perhaps: bool
+    times: int
     type: str
     stage: str
     message: str

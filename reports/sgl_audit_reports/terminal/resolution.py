@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from rich.console import Console
 from rich.text import Text
@@ -10,7 +11,12 @@ from rich.tree import Tree
 
 from sgl_audit.model.resolution import Outcome, Refusal, Resolution, ResolvedValue, Step
 from sgl_audit_reports.common.names import launch_column, launch_label
-from sgl_audit_reports.common.resolutions import ComparedValue, comparison, shown_value
+from sgl_audit_reports.common.resolutions import (
+    ComparedValue,
+    alike,
+    comparison,
+    shown_value,
+)
 from sgl_audit_reports.common.text import clipped, shortened
 from sgl_audit_reports.terminal.console import (
     QUIET,
@@ -24,6 +30,8 @@ from sgl_audit_reports.terminal.details import render_assumptions
 from sgl_audit_reports.terminal.recommendation import render_verdicts
 
 _COLUMN = 16
+_POSSIBLE = 5
+_GUARD = 240
 _OUTCOME_STYLE = {
     Outcome.OK: "bold green",
     Outcome.REJECTED: "bold red",
@@ -54,7 +62,7 @@ def render_resolution(
         _refusal(resolution.rejection, console)
     for title, values in (("Options", resolution.options), ("At run time", resolution.runtime)):
         _values(title, values, console, options, everything)
-    _refusals("May be refused", resolution.possible, console)
+    _possible(resolution.possible, console, everything)
     if resolution.late is None:
         console.print()
         console.print(text("Refusals once loading starts: unknown", "magenta"))
@@ -111,6 +119,18 @@ def _refusals(title: str, refusals: Sequence[Refusal], console: Console) -> None
     heading(console, title)
     for refusal in refusals:
         _refusal(refusal, console)
+
+
+def _possible(refusals: Sequence[Refusal], console: Console, everything: bool) -> None:
+    """What is not settled: the first of them, each once, with a condition that can be read."""
+    found = alike(refusals)
+    shown = [
+        replace(item, guard=clipped(item.guard, _GUARD) if item.guard else None)
+        for item, _ in found[: None if everything else _POSSIBLE]
+    ]
+    _refusals("May be refused", refusals if everything else shown, console)
+    if len(shown) < len(found):
+        console.print(text(f"{len(found) - len(shown)} more that may refuse it: --all", QUIET))
 
 
 def _values(
