@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from sgl_audit.model.capability import BY_NAME
 from sgl_audit_reports.html import (
     audit_html,
     evidence_html,
@@ -42,6 +43,7 @@ pytestmark = pytest.mark.skipif(
     reason="there is no chromium here, or no playwright",
 )
 PAGES = {
+    "all": lambda: audit_html(sample.audit(*BY_NAME)),
     "audit": lambda: audit_html(sample.audit("sm90", "sm100", "sm120")),
     "resolve": lambda: resolution_html(
         [sample.resolution("sm90"), sample.resolution("sm120"), sample.refused()],
@@ -284,3 +286,24 @@ def test_the_flags_of_a_recommendation_are_reached_by_keyboard(
     assert len(wanted) == 3
     assert focused == wanted
     assert copied == "--attention-backend triton --fp4-gemm-backend 'a b'"
+
+
+def test_arrows_move_in_a_matrix_whose_cells_reach_over_columns(
+    running: Any, files: dict[str, Path]
+) -> None:
+    where = (
+        "(({activeElement: a}) => [a.closest('td').cellIndex, a.closest('tr').rowIndex])(document)"
+    )
+    with DRIVER.opened(running, files["all"]) as page:
+        page.evaluate("document.querySelectorAll('details').forEach((n) => { n.open = true; })")
+        page.locator(".matrix td > a").first.focus()
+        seen = []
+        for key in ("ArrowRight", "ArrowDown", "ArrowUp", "ArrowLeft"):
+            page.keyboard.press(key)
+            seen.append(tuple(page.evaluate(where)))
+        wide = page.evaluate(
+            "[...document.querySelectorAll('.matrix td')].some((n) => n.colSpan > 1)"
+        )
+    assert wide
+    assert len({row for _, row in seen}) > 1
+    assert seen[-1][1] == 1

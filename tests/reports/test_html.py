@@ -207,7 +207,7 @@ def test_a_release_sized_audit_stays_under_two_megabytes() -> None:
             f"flashinfer_choice_{choice}",
             name,
             states[(option + choice + index) % 3],
-            f"refused where the model is number {choice}",
+            f"no decision on {name} chooses {choice}; refused where the model is number {choice}",
             (Place(sample.ARGS, 1000 + choice),),
         )
         for option in range(40)
@@ -277,3 +277,26 @@ def test_a_value_that_is_known_not_to_work_is_marked_in_its_family() -> None:
     text = _said(families_html(replace(audit, families=rows)))
     assert "✗ no kernel attention_backend = flashinfer: nothing is built for it" in text
     assert "no kernel" not in _said(families_html(audit))
+
+
+def test_a_wide_matrix_says_what_neighbours_share_once() -> None:
+    names = tuple(BY_NAME)
+    cells = tuple(
+        ChoiceCell(
+            "attention_backend",
+            "fa3",
+            name,
+            ChoiceState.FLAG if name.startswith("sm") else ChoiceState.REFUSED,
+            f"no decision on {name} chooses fa3",
+            (Place(sample.ARGS, 7),),
+        )
+        for name in names
+    )
+    text = audit_html(replace(sample.audit(*names), cells=cells))
+    spans = re.findall(r'<td class="(\w+)" colspan="(\d+)"><a href="#w-fa3">', text)
+    nvidia = sum(name.startswith("sm") for name in names)
+    assert spans == [("plain", str(nvidia)), ("error", str(len(names) - nvidia))]
+    assert text.count("no decision there chooses fa3") == 2
+    assert "no decision on sm" not in text
+    few = audit_html(replace(sample.audit("sm90", "sm120"), cells=cells))
+    assert "colspan" not in few.split('class="why"')[0].split('id="matrix"')[1]

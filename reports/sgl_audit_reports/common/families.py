@@ -42,7 +42,7 @@ class AdviceBlock:
     def doubt(self) -> str:
         """What keeps the flags from being the plain answer, or ""."""
         if not self.needed:
-            return "nothing is known against the default; with these more is known to work"
+            return "not known to be needed; surer with"
         return "" if self.safe else "not known to be enough"
 
 

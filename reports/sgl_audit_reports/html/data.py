@@ -182,11 +182,15 @@ class WhyItem:
 
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
-    """One choice over the capabilities; `anchor` names its explanation."""
+    """One choice over the capabilities; `anchor` names its explanation.
+
+    Attributes:
+        cells: what stands in the row, and over how many capabilities each reaches.
+    """
 
     choice: str
     anchor: str
-    cells: tuple[Badge, ...]
+    cells: tuple[tuple[Badge, int], ...]
     why: tuple[WhyItem, ...]
 
 

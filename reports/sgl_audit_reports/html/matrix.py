@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 
 from sgl_audit.model.facts import Scalar
 from sgl_audit.model.report import Audit, ChoiceCell, ChoiceState
@@ -13,6 +14,7 @@ from sgl_audit_reports.common.options import OptionCell
 from sgl_audit_reports.common.overview import Overview
 from sgl_audit_reports.common.text import plural, value_text, visible
 from sgl_audit_reports.html.data import (
+    Badge,
     CellItem,
     MatrixOption,
     MatrixRow,
@@ -22,6 +24,7 @@ from sgl_audit_reports.html.data import (
 from sgl_audit_reports.html.parts import SEVERITY_BADGE, STATE_BADGE, Anchors, cell_badge, link
 
 _PLACES = 4
+_APART = 4
 
 
 def option_items(overview: Overview, to_path: Mapping[str, str]) -> tuple[OptionItem, ...]:
@@ -72,7 +75,9 @@ def _summary(choices: dict[Scalar, list[ChoiceCell]]) -> str:
         (ChoiceState.CONDITIONAL, "refused on conditions"),
         (ChoiceState.UNKNOWN, "unknown"),
     )
-    counts = [f"{states.count(state)} {words}" for state, words in said if state in states]
+    # With several capabilities it is cells that are counted, and more of them than choices.
+    of = "" if len(states) == len(choices) else f" of {len(states)}"
+    counts = [f"{states.count(state)}{of} {words}" for state, words in said if state in states]
     return ", ".join((plural(len(choices), "choice"), *counts))
 
 
@@ -83,9 +88,16 @@ def _row(choice: Scalar, cells: Sequence[ChoiceCell], audit: Audit, anchors: Anc
         value_text(choice),
         # Short, because every cell of the row repeats it.
         anchors.take("w", value_text(choice)),
-        tuple(badges.get(name, unknown) for name in audit.capabilities),
+        _runs([badges.get(name, unknown) for name in audit.capabilities]),
         _why(cells, audit.capabilities, audit.source),
     )
+
+
+def _runs(badges: Sequence[Badge]) -> tuple[tuple[Badge, int], ...]:
+    """Cells of a row; in a wide table equal neighbours are one, which is read at a glance."""
+    if len(badges) <= _APART:
+        return tuple((badge, 1) for badge in badges)
+    return tuple((badge, len(list(same))) for badge, same in groupby(badges))
 
 
 def _why(

@@ -142,7 +142,7 @@ def _reasons(block: AdviceBlock, width: int) -> list[str]:
     kept = list(first.values())[-_REASONS:]
     if len(kept) == 1 and len(first) == 1:
         _, sign, rest = kept[0].partition(_WITHOUT)
-        return [clipped(f"{_WITHOUT[2:]}{rest}" if sign else kept[0], 2 * width - 12)]
+        return [clipped(f"without it: {rest}" if sign else kept[0], 2 * width - 12)]
     return [clipped(reason, width) for reason in kept]
 
 
