@@ -159,3 +159,35 @@ def test_statements_on_0_5_9(capability: str, real_cache: Path) -> None:
         ("not use_mla_backend", "flashinfer"),
         ("use_mla_backend", "triton"),
     ]
+
+
+OTHER_DEVICE = """
+
+class OfflineMoEMethod:
+    def create_moe_runner(self, layer):
+        moe_runner_backend = get_moe_runner_backend()
+        if moe_runner_backend.is_auto():
+            moe_runner_backend = MoeRunnerBackend.MARLIN
+        self.runner = moe_runner_backend
+
+
+class {prefix}RunnerCore:
+    runner_backend = MoeRunnerBackend.MARLIN
+
+
+class {prefix}RunnerInput:
+    @property
+    def runner_backend(self):
+        return MoeRunnerBackend.MARLIN
+"""
+
+
+def test_a_value_that_only_classes_of_another_device_run_is_none_of_a_gpu(
+    read_texts: Texts,
+) -> None:
+    foreign = read_texts(server(layers=LAYERS + OTHER_DEVICE.format(prefix="Ascend")))
+    found = of(foreign, "moe_runner_backend", "sm120")
+    assert "marlin" not in [case.value for case in found.becomes]
+    own = read_texts(server(layers=LAYERS + OTHER_DEVICE.format(prefix="Marlin")))
+    found = of(own, "moe_runner_backend", "sm120")
+    assert ("in OfflineMoEMethod.create_moe_runner", "marlin") in cases(found)

@@ -224,6 +224,9 @@ def test_matrix_and_families_show_their_part(run: Run, asked: dict[str, Any]) ->
     assert "Tiny BF16" in run("families", TREE, "--arch", "sm120").out
     families = json.loads(run("families", TREE, "--format", "json").out)
     assert families["families"][0]["family"] == "Tiny BF16"
+    page = run("families", TREE, "--arch", "sm120", "--format", "html").out
+    assert page.startswith("<!doctype html>")
+    assert "Tiny BF16" in page
     assert "findings" not in families
 
 

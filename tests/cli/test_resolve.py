@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from sgl_audit.cli.remarks import machine_remarks
+from sgl_audit.model.resolution import Assumption, Launch, Outcome, Resolution, ResolvedValue
 
 from .conftest import FIXTURES, MODELS, TREE, Done, Run
 
@@ -275,3 +279,25 @@ def test_a_batch_that_is_no_batch(run: Run, tmp_path: Path) -> None:
     done = run("resolve", TREE, *PLAIN, "--batch", file)
     assert done.code == 2
     assert "bad.jsonl, line 1 is no JSON" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--tp", "16"), "tp_size 16 start 16 workers on one node, and gpu_count is taken to be 8"),
+        (("--tp", "16", "--nnodes", "2"), ""),
+        (("--tp", "8"), ""),
+    ],
+)
+def test_more_workers_than_gpus_are_remarked(words: tuple[str, ...], said: str) -> None:
+    names = {"tp_size": int(words[1]), "pp_size": 1, "device": "cuda"}
+    found = Resolution(
+        Launch("launch", "sm120", words),
+        Outcome.OK,
+        tuple(ResolvedValue(name, True, value) for name, value in names.items()),
+        assumptions=(Assumption("gpu_count", "8", "default"),),
+    )
+    (*remarks,) = machine_remarks(found)
+    assert [said in item for item in remarks] == ([True] if said else [])
+    more = replace(found, assumptions=(Assumption("gpu_count", "16", "--assume"),))
+    assert machine_remarks(more) == ()

@@ -11,9 +11,18 @@ from typing import Any
 
 import pytest
 
-from sgl_audit_reports.html import audit_html, evidence_html, resolution_html, review_html
+from sgl_audit.model.capability import BY_NAME
+from sgl_audit_reports.html import (
+    audit_html,
+    evidence_html,
+    families_html,
+    history_html,
+    recommendation_html,
+    resolution_html,
+    review_html,
+)
 
-from . import sample, sample_evidence, sample_review
+from . import sample, sample_evidence, sample_recommendation, sample_review
 
 ROOT = Path(__file__).resolve().parents[2]
 SEVERE = {"serious", "critical"}
@@ -34,6 +43,7 @@ pytestmark = pytest.mark.skipif(
     reason="there is no chromium here, or no playwright",
 )
 PAGES = {
+    "all": lambda: audit_html(sample.audit(*BY_NAME)),
     "audit": lambda: audit_html(sample.audit("sm90", "sm100", "sm120")),
     "resolve": lambda: resolution_html(
         [sample.resolution("sm90"), sample.resolution("sm120"), sample.refused()],
@@ -42,6 +52,17 @@ PAGES = {
     ),
     "diff": lambda: review_html(sample_review.review()),
     "probe": lambda: evidence_html([sample_evidence.evidence()], "0.1.0"),
+    "families": lambda: families_html(sample.audit("sm90", "sm120")),
+    "history": lambda: history_html(sample_review.history()),
+    "recommend": lambda: recommendation_html(
+        [
+            sample_recommendation.mended(),
+            sample_recommendation.hopeless(),
+            sample_recommendation.unknown(),
+        ],
+        sample.SOURCE,
+        "0.1.0",
+    ),
 }
 FOCUSED = """(({activeElement: at}) =>
   [at.getAttribute("href") || "", (at.parentElement || {}).id || ""])(document)"""
@@ -80,6 +101,8 @@ def test_opens_without_an_error_or_a_request(
         page.reload()
         page.wait_for_load_state("load")
         wide = page.evaluate("document.documentElement.scrollWidth")
+        page.evaluate("document.querySelectorAll('details').forEach((n) => { n.open = true; })")
+        unfolded = page.evaluate("document.documentElement.scrollWidth")
         counts = page.evaluate(
             "['script', 'img', 'iframe', 'object'].map((n) => document.querySelectorAll(n).length)"
         )
@@ -87,6 +110,7 @@ def test_opens_without_an_error_or_a_request(
     assert asked == [files[name].resolve().as_uri()]
     assert counts == [1, 0, 0, 0], "text of the source became an element"
     assert wide <= width, "the page is wider than the screen"
+    assert unfolded <= width, "what is unfolded is wider than the screen"
 
 
 @every_page
@@ -217,3 +241,69 @@ def test_screenshots_are_made(
     made = DRIVER.screenshots(running, files[name], out)
     assert len(made) == 8
     assert all(path.stat().st_size > 5_000 for path in made)
+
+
+def test_families_are_found_by_search_filters_keys_and_links(
+    running: Any, files: dict[str, Path]
+) -> None:
+    shown = "[...document.querySelectorAll('tr.entry:not([hidden])')]"
+    with DRIVER.opened(running, files["families"]) as page:
+        everything = page.evaluate(f"{shown}.map((n) => n.id)")
+        page.fill("#search", "gptoss")
+        found = page.evaluate(f"{shown}.map((n) => n.firstElementChild.innerText)")
+        page.select_option("#filter-capability", "sm90")
+        one = page.evaluate(f"{shown}.map((n) => n.id)")
+        groups = page.locator("details.families").evaluate_all(
+            "nodes => nodes.filter((n) => !n.hidden).map((n) => n.id)"
+        )
+        page.keyboard.press("Escape")
+        focused = []
+        for _ in everything:
+            page.keyboard.press("j")
+            focused.append(page.evaluate("document.activeElement.id"))
+        page.fill("#search", "no such words")
+        page.evaluate("(id) => { location.hash = id; }", everything[-1])
+        page.wait_for_function("(id) => document.activeElement.id === id", arg=everything[-1])
+        assert page.locator(f"#{everything[-1]}").is_visible()
+    assert len(found) == 2
+    assert all(name.startswith("GptOss") for name in found)
+    assert len(one) == 1
+    assert groups == ["families-sm90"]
+    assert focused == everything
+
+
+def test_the_flags_of_a_recommendation_are_reached_by_keyboard(
+    running: Any, files: dict[str, Path]
+) -> None:
+    with DRIVER.opened(running, files["recommend"]) as page:
+        wanted = page.eval_on_selector_all("article.flag", "nodes => nodes.map((n) => n.id)")
+        focused = []
+        for _ in wanted:
+            page.keyboard.press("j")
+            focused.append(page.evaluate("document.activeElement.id"))
+        page.locator("[data-copy]").first.click()
+        copied = page.evaluate("getSelection().toString()")
+    assert len(wanted) == 3
+    assert focused == wanted
+    assert copied == "--attention-backend triton --fp4-gemm-backend 'a b'"
+
+
+def test_arrows_move_in_a_matrix_whose_cells_reach_over_columns(
+    running: Any, files: dict[str, Path]
+) -> None:
+    where = (
+        "(({activeElement: a}) => [a.closest('td').cellIndex, a.closest('tr').rowIndex])(document)"
+    )
+    with DRIVER.opened(running, files["all"]) as page:
+        page.evaluate("document.querySelectorAll('details').forEach((n) => { n.open = true; })")
+        page.locator(".matrix td > a").first.focus()
+        seen = []
+        for key in ("ArrowRight", "ArrowDown", "ArrowUp", "ArrowLeft"):
+            page.keyboard.press(key)
+            seen.append(tuple(page.evaluate(where)))
+        wide = page.evaluate(
+            "[...document.querySelectorAll('.matrix td')].some((n) => n.colSpan > 1)"
+        )
+    assert wide
+    assert len({row for _, row in seen}) > 1
+    assert seen[-1][1] == 1

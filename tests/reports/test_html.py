@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import re
+import shlex
 from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -15,15 +17,24 @@ import pytest
 from sgl_audit.model.capability import BY_NAME
 from sgl_audit.model.report import ChainLink, ChoiceCell, ChoiceState
 from sgl_audit.model.source import Place
-from sgl_audit_reports.html import audit_html, history_html, resolution_html, review_html
+from sgl_audit.model.verdict import Ground, GroundKind, ValueVerdict, Verdict
+from sgl_audit_reports.html import (
+    audit_html,
+    evidence_html,
+    families_html,
+    history_html,
+    recommendation_html,
+    resolution_html,
+    review_html,
+)
 from sgl_audit_reports.html.highlight import code_lines
 
-from . import sample, sample_review
+from . import sample, sample_evidence, sample_recommendation, sample_review
 
 VOID = {"meta", "input", "br"}
 ALLOWED = {
     "html", "head", "meta", "title", "style", "body", "a", "header", "div", "p", "strong", "span",
-    "nav", "button", "main", "section", "h1", "h2", "h3", "ul", "ol", "li", "code", "details",
+    "nav", "button", "main", "section", "h1", "h2", "h3", "h4", "ul", "ol", "li", "code", "details",
     "summary", "dl", "dt", "dd", "table", "thead", "tbody", "tr", "th", "td", "b", "label",
     "input", "select", "option", "article", "pre", "footer", "dialog", "kbd", "form", "script",
     "br", "svg", "g", "rect", "path", "text",
@@ -78,6 +89,11 @@ PAGES = {
     "review": review_html(sample_review.review()),
     "same": review_html(sample_review.same()),
     "history": history_html(sample_review.history()),
+    "families": families_html(sample.audit("sm90", "sm120")),
+    "recommendation": recommendation_html(
+        [sample_recommendation.mended(), sample_recommendation.hopeless()], sample.SOURCE, "0.1.0"
+    ),
+    "evidence": evidence_html([sample_evidence.evidence()], "0.1.0"),
 }  # fmt: skip
 PARSED = {name: Page(text) for name, text in PAGES.items()}
 every_page = pytest.mark.parametrize("name", PAGES)
@@ -191,7 +207,7 @@ def test_a_release_sized_audit_stays_under_two_megabytes() -> None:
             f"flashinfer_choice_{choice}",
             name,
             states[(option + choice + index) % 3],
-            f"refused where the model is number {choice}",
+            f"no decision on {name} chooses {choice}; refused where the model is number {choice}",
             (Place(sample.ARGS, 1000 + choice),),
         )
         for option in range(40)
@@ -218,3 +234,69 @@ def test_a_launch_that_is_refused_while_loading_is_not_called_accepted() -> None
     lead = text.split('class="lead"')[1].split("</p>")[0]
     assert "refused once loading starts" in lead
     assert "accepted" not in lead
+
+
+def _said(text: str) -> str:
+    return " ".join("".join(Page(text).texts).split())
+
+
+def test_a_recommendation_says_how_the_launch_ends() -> None:
+    pages = {
+        "works with these flags": sample_recommendation.mended(),
+        "no kernel and no flag is known to help": sample_recommendation.hopeless(),
+        "not known to be enough": sample_recommendation.unknown(),
+    }
+    for words, item in pages.items():
+        text = recommendation_html([item], sample.SOURCE, "0.1.0")
+        lead = _said(text.split('class="lead"')[1].split("</p>")[0])
+        assert f"{words} on {item.capability}" in lead
+        others = [other for other in pages if other != words]
+        assert not [other for other in others if other in lead]
+
+
+def test_a_recommendation_can_be_copied_into_a_shell() -> None:
+    found = re.search(r'<code id="on-sm120-flags">(.*?)</code>', PAGES["recommendation"])
+    assert found is not None
+    words = shlex.split(html.unescape(re.sub(r"<[^>]*>", "", found[1])))
+    assert words == ["--attention-backend", "triton", "--fp4-gemm-backend", "a b"]
+
+
+def test_every_family_is_a_row_with_its_standing() -> None:
+    rows = re.findall(
+        r'<tr class="entry" id="family-[^"]+"[^>]*data-severity="([^"]*)"', PAGES["families"]
+    )
+    assert len(rows) == len(sample.families(("sm90", "sm120")))
+    assert {"refused", "accepted, not safe", "unknown"} <= set(rows)
+
+
+def test_a_value_that_is_known_not_to_work_is_marked_in_its_family() -> None:
+    audit = sample.audit()
+    ground = Ground(GroundKind.ADVISORY, Verdict.NO_KERNEL, "nothing is built for it")
+    bad = ValueVerdict("attention_backend", "flashinfer", "sm120", Verdict.NO_KERNEL, (ground,))
+    rows = tuple(replace(row, verdicts=(bad,)) for row in audit.families)
+    text = _said(families_html(replace(audit, families=rows)))
+    assert "✗ no kernel attention_backend = flashinfer: nothing is built for it" in text
+    assert "no kernel" not in _said(families_html(audit))
+
+
+def test_a_wide_matrix_says_what_neighbours_share_once() -> None:
+    names = tuple(BY_NAME)
+    cells = tuple(
+        ChoiceCell(
+            "attention_backend",
+            "fa3",
+            name,
+            ChoiceState.FLAG if name.startswith("sm") else ChoiceState.REFUSED,
+            f"no decision on {name} chooses fa3",
+            (Place(sample.ARGS, 7),),
+        )
+        for name in names
+    )
+    text = audit_html(replace(sample.audit(*names), cells=cells))
+    spans = re.findall(r'<td class="(\w+)" colspan="(\d+)"><a href="#w-fa3">', text)
+    nvidia = sum(name.startswith("sm") for name in names)
+    assert spans == [("plain", str(nvidia)), ("error", str(len(names) - nvidia))]
+    assert text.count("no decision there chooses fa3") == 2
+    assert "no decision on sm" not in text
+    few = audit_html(replace(sample.audit("sm90", "sm120"), cells=cells))
+    assert "colspan" not in few.split('class="why"')[0].split('id="matrix"')[1]

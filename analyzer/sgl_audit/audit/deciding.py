@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sgl_audit.audit.calls import MODULE
+from sgl_audit.audit.foreign import foreign_values
 from sgl_audit.audit.given import Values, assume_all
 from sgl_audit.audit.ground import DEVICE, Ground, Refusing, Setting
 from sgl_audit.audit.notes import NO_NOTES, TreeNotes
@@ -37,8 +38,9 @@ def ground(facts: Facts, notes: TreeNotes | None = None) -> Ground:
     notes = notes or NO_NOTES
     made = Ground(facts, notes, vocabulary(facts, notes.predicates))
     names = {option.name for option in facts.options}
+    foreign = foreign_values(facts.decisions)
     for decision in facts.decisions:
-        if not concerns_gpu(decision.place.file, decision.function):
+        if not concerns_gpu(decision.place.file, decision.function) or decision.value in foreign:
             continue
         option = decided_option(decision, names)
         if option is None or is_local_computation(decision):

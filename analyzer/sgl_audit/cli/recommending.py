@@ -18,7 +18,7 @@ from sgl_audit.cli.choosing import (
     open_known,
     open_tree,
 )
-from sgl_audit.cli.joining import read_runs, with_runs
+from sgl_audit.cli.joining import Runs, read_runs, with_runs
 from sgl_audit.cli.launching import Assumptions, archs_of, launches, notes_of, server_arguments
 from sgl_audit.cli.models import Described, find
 from sgl_audit.cli.remembering import of_knowledge, of_launches, of_trees, once
@@ -27,8 +27,9 @@ from sgl_audit.errors import EXIT_CLEAN, EXIT_FINDINGS, EXIT_INCOMPLETE, UsageEr
 from sgl_audit.launch import LaunchLine
 from sgl_audit.model.source import SourceInfo
 from sgl_audit.model.verdict import Recommendation
+from sgl_audit.version import __version__
 
-FORMS = ("terminal", "json", "markdown")
+FORMS = ("terminal", "json", "html", "markdown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def answer(wanted: Wanted, opening: Opening, report: Report, feedback: Feedback)
     output.write(
         targets,
         lambda target: with_runs(
-            _render(shown, tree.info, target, report), target, runs, report.color
+            _render(shown, tree.info, target, report, runs), target, runs, report.color
         ),
     )
     return exit_code(shown)
@@ -96,9 +97,17 @@ def exit_code(found: Sequence[Recommendation]) -> int:
 
 
 def _render(
-    shown: list[Recommendation], info: SourceInfo, target: output.Target, report: Report
+    shown: list[Recommendation],
+    info: SourceInfo,
+    target: output.Target,
+    report: Report,
+    runs: Runs | None,
 ) -> str:
     match target.form:
+        case "html":
+            from sgl_audit_reports.html import recommendation_html
+
+            return recommendation_html(shown, info, __version__, runs or ())
         case "json":
             from sgl_audit_reports.json import dump, recommendation_to_json
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sgl_audit import api
 from sgl_audit.cli.models import Described, Model, find
+from sgl_audit.cli.remarks import machine_remarks
 from sgl_audit.cli.stderr import Feedback
 from sgl_audit.errors import EXIT_CLEAN, EXIT_FINDINGS, EXIT_INCOMPLETE, UsageError
 from sgl_audit.launch import read_batch
@@ -75,7 +76,8 @@ def finished(
             options=tuple(value for value in shown.options if value.name in options),
             runtime=tuple(value for value in shown.runtime if value.name in options),
         )
-    return replace(shown, notes=(*notes, *shown.notes))
+    # Before values are narrowed: the sizes are asked for whatever is shown.
+    return replace(shown, notes=(*machine_remarks(resolution), *notes, *shown.notes))
 
 
 def without_model(resolution: Resolution) -> Resolution:

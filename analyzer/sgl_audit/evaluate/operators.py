@@ -62,6 +62,13 @@ BITS_BUDGET = 1 << 14
 PLAIN_KINDS = frozenset({"random", "version"})
 
 
+def _written(symbol: str, a: Value, b: Value) -> str:
+    """An operation as a reader of conditions knows it, not as syntax trees name it."""
+    sign = _DUNDER[symbol][1].partition(" ")[0]
+    left, right = (f"({text})" if " " in text else text for text in (short(a), short(b)))
+    return f"{left} {sign} {right}"
+
+
 class Operators:
     """Operators."""
 
@@ -222,7 +229,7 @@ class Operators:
             return self.imports.union_type(a, b)
         if isinstance(a, Opaque) or isinstance(b, Opaque):
             return Unknown(
-                f"{short(a)} {symbol} {short(b)}",
+                _written(symbol, a, b),
                 "outside the tree",
                 ("op", symbol, freeze(a), freeze(b)),
             )
@@ -291,7 +298,7 @@ class Operators:
             return self.over_cases(b, lambda case: self.binary(symbol, a, case))
         source = a if isinstance(a, Unknown) else b
         return Unknown(
-            f"{short(a)} {symbol} {short(b)}",
+            _written(symbol, a, b),
             source.reason,
             ("op", symbol, freeze(a), freeze(b)),
             source.kind,

@@ -26,12 +26,24 @@ STANDINGS: tuple[Standing, ...] = tuple(Standing)
 
 @dataclass(frozen=True, slots=True)
 class AdviceBlock:
-    """One set of flags and the families that need it."""
+    """One set of flags and the families that it is for.
+
+    Attributes:
+        needed: whether something is known against these families without the flags.
+    """
 
     families: tuple[str, ...]
     flags: tuple[str, ...]
     reasons: tuple[str, ...]
     safe: bool | None
+    needed: bool = True
+
+    @property
+    def doubt(self) -> str:
+        """What keeps the flags from being the plain answer, or ""."""
+        if not self.needed:
+            return "not known to be needed; surer with"
+        return "" if self.safe else "not known to be enough"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +122,7 @@ def capability_overview(audit: Audit, capability: str) -> CapabilityOverview:
         capability,
         _overall(named, bool(rows)),
         tuple((standing, names) for standing, names in named.items() if names),
-        _advice_blocks(advice, {row.family: group_of(row) for row in rows}),
+        _advice_blocks(advice, {row.family: group_of(row) for row in rows}, _fine(standings)),
     )
 
 
@@ -173,19 +185,34 @@ def _is_code(text: str | None) -> bool:
     )
 
 
-def _advice_blocks(advice: Iterable[Advice], groups: dict[str, str]) -> tuple[AdviceBlock, ...]:
-    merged: dict[tuple[str, ...], list[Advice]] = {}
+def _fine(ranked: Iterable[tuple[FamilyRow, Standing]]) -> frozenset[str]:
+    """Families of which nothing bad is known, though flags may make them surer."""
+    pairs = list(ranked)
+    named = {name for row, standing in pairs for name in (row.family, row.group) if name}
+    bad = {n for row, s in pairs if s is not Standing.NO_FAULT for n in (row.family, row.group)}
+    return frozenset(named - bad)
+
+
+def _advice_blocks(
+    advice: Iterable[Advice], groups: dict[str, str], fine: frozenset[str]
+) -> tuple[AdviceBlock, ...]:
+    merged: dict[tuple[tuple[str, ...], bool], list[Advice]] = {}
     for item in advice:
         if item.flags or item.safe is False:
-            merged.setdefault(item.flags, []).append(item)
+            merged.setdefault((item.flags, item.family not in fine), []).append(item)
     blocks = [
         AdviceBlock(
             unique(groups.get(item.family, visible(item.family)) for item in items),
             flags,
             unique(reason for item in items for reason in item.reasons),
             None if any(item.safe is None for item in items) else all(i.safe for i in items),
+            needed,
         )
-        for flags, items in merged.items()
+        for (flags, needed), items in merged.items()
     ]
-    # Flags to copy come before the places where nothing is known to help.
-    return tuple(sorted(blocks, key=lambda block: (not block.flags, -len(block.families))))
+    # Flags that are needed and enough come first, places where nothing is known to help last.
+    return tuple(sorted(blocks, key=_last))
+
+
+def _last(block: AdviceBlock) -> tuple[bool, bool, bool, int]:
+    return (not block.flags, not block.needed, block.safe is not True, -len(block.families))

@@ -88,7 +88,9 @@ def source_heading(info: SourceInfo) -> str:
     kind = _KIND[info.kind]
     commit = f", commit {info.commit[:12]}" if info.commit else ""
     plain = {f"{info.package}=={version}", f"{info.package} {version}", ""}
-    label = "" if info.label in plain or info.label in kind else f" {info.label}"
+    # What a wheel's file is called says no more than its name and version.
+    usual = info.kind is SourceKind.WHEEL and info.label.startswith(f"{info.package}-{version}-")
+    label = "" if usual or info.label in plain or info.label in kind else f" {info.label}"
     return visible(f"{name} ({kind}{label}{commit})")
 
 

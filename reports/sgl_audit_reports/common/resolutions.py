@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sgl_audit.model.resolution import Outcome, Resolution, ResolvedValue
+from sgl_audit.model.resolution import Outcome, Refusal, Resolution, ResolvedValue
 from sgl_audit_reports.common.text import unique, value_text
 
 
@@ -24,6 +24,15 @@ def shown_value(value: ResolvedValue) -> str:
         return value_text(value.value)
     cases = unique(value_text(case.value) for case in value.cases)
     return " or ".join(cases) + " (undecided)" if cases else "unknown"
+
+
+def alike(refusals: Sequence[Refusal]) -> list[tuple[Refusal, int]]:
+    """Refusals that differ in more than their condition, each with how often it occurs."""
+    found: dict[object, list[Refusal]] = {}
+    for item in refusals:
+        key = (item.type, item.message, item.stage, item.place)
+        found.setdefault(key, []).append(item)
+    return [(min(same, key=lambda r: len(r.guard or "")), len(same)) for same in found.values()]
 
 
 def comparison(

@@ -48,6 +48,14 @@ def clipped(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
+def shortened(text: str, length: int) -> str:
+    """The text, cut in its middle where it is longer: lists of numbers differ at their end."""
+    if len(text) <= length:
+        return text
+    tail = length // 3
+    return f"{text[: length - tail - 1].rstrip()}…{text[-tail:].lstrip()}"
+
+
 def listed(items: Sequence[str], limit: int | None = None, separator: str = ", ") -> str:
     """Items joined; beyond `limit` only how many more there are."""
     if limit is None or len(items) <= limit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sgl_audit.model.paths import Site
 from sgl_audit.model.verdict import FlagAdvice, Ground, Recommendation, ValueVerdict, Verdict
 from sgl_audit_reports.common.text import visible
 
@@ -15,9 +16,12 @@ MARKS = {
 }
 
 
+_SITES = {Site.LINEAR: "linear layers"}
+
+
 def subject(row: ValueVerdict) -> str:
     """Option and value, with what the layer itself makes of it."""
-    name = row.option or (row.site.value if row.site else "the launch")
+    name = row.option or (_SITES.get(row.site, row.site.value) if row.site else "the launch")
     text = f"{name} = {row.value}" if row.value else name
     if row.effective:
         text += f" (the layer takes {row.effective})"
@@ -46,12 +50,17 @@ def ground_line(ground: Ground) -> str:
     return visible(f"{ground.text}{origin}")
 
 
-def others_text(item: FlagAdvice) -> tuple[str, ...]:
+def others_groups(item: FlagAdvice) -> tuple[tuple[Verdict, tuple[str, ...], str], ...]:
     """Further values of a flag, best first, those with one reason together."""
     groups: dict[tuple[Verdict, str], list[str]] = {}
     for row in item.others:
         groups.setdefault((row.verdict, row.reason), []).append(row.value)
+    return tuple((verdict, tuple(values), why) for (verdict, why), values in groups.items())
+
+
+def others_text(item: FlagAdvice) -> tuple[str, ...]:
+    """The same as lines."""
     return tuple(
         visible(f"{', '.join(values)}: {verdict.value}" + (f", {reason}" if reason else ""))
-        for (verdict, reason), values in groups.items()
+        for verdict, values, reason in others_groups(item)
     )

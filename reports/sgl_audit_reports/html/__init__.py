@@ -3,9 +3,19 @@
 from sgl_audit_reports.html.render import (
     audit_html,
     evidence_html,
+    families_html,
     history_html,
+    recommendation_html,
     resolution_html,
     review_html,
 )
 
-__all__ = ["audit_html", "evidence_html", "history_html", "resolution_html", "review_html"]
+__all__ = [
+    "audit_html",
+    "evidence_html",
+    "families_html",
+    "history_html",
+    "recommendation_html",
+    "resolution_html",
+    "review_html",
+]

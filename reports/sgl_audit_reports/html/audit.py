@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from sgl_audit.model.report import Audit, Severity
 from sgl_audit.model.verdict import Verdict
-from sgl_audit_reports.common.families import AdviceBlock, Standing, standings
-from sgl_audit_reports.common.names import SEVERITIES, capability_label, capability_range
-from sgl_audit_reports.common.overview import Overview, overview_of
-from sgl_audit_reports.common.text import clipped, listed, unique, visible
-from sgl_audit_reports.html.data import AdviceItem, AuditPage, Badge, StandingItem, Tile
+from sgl_audit_reports.common.names import SEVERITIES
+from sgl_audit_reports.common.overview import overview_of
+from sgl_audit_reports.common.text import unique, visible
+from sgl_audit_reports.html.data import AuditPage, Tile
 from sgl_audit_reports.html.facts import choice_list_items, environment_items
 from sgl_audit_reports.html.families import family_groups
 from sgl_audit_reports.html.findings import finding_items
 from sgl_audit_reports.html.matrix import matrix_options, option_items
+from sgl_audit_reports.html.opening import advice_items, standing_items, verdict_badge
 from sgl_audit_reports.html.parts import (
-    STANDING_BADGE,
     STATE_BADGE,
     VERDICT_BADGE,
     Anchors,
@@ -36,8 +35,6 @@ _SECTIONS = (
 )
 
 _LEGEND = (Verdict.WORKS, Verdict.SLOW, Verdict.NO_KERNEL, Verdict.WRONG)
-_NAMES = 8
-_NAME = 44
 
 
 def audit_page(audit: Audit) -> AuditPage:
@@ -49,9 +46,9 @@ def audit_page(audit: Audit) -> AuditPage:
     to_path = {group.option: group.anchor for group in paths}
     return AuditPage(
         head=head("Backend audit", audit.source, audit.tool_version, _SECTIONS),
-        verdict=_verdict(overview),
-        standings=_standings(audit, overview),
-        advice=_advice(overview),
+        verdict=verdict_badge(overview),
+        standings=standing_items(audit, overview),
+        advice=advice_items(overview),
         tiles=_tiles(audit),
         capabilities=tuple(visible(name) for name in audit.capabilities),
         options=option_items(overview, to_path),
@@ -76,58 +73,6 @@ def audit_page(audit: Audit) -> AuditPage:
         gaps=gap_items(audit.coverage.not_understood, audit.source),
         diagnostics=gap_items(audit.diagnostics, audit.source),
     )
-
-
-def _verdict(overview: Overview) -> Badge:
-    found = {item.standing for item in overview.capabilities}
-    worst = (Standing.NOT_SAFE, Standing.UNKNOWN, Standing.NO_FAULT, Standing.SAFE)
-    standing = next((item for item in worst if item in found), Standing.UNKNOWN)
-    return STANDING_BADGE[standing]
-
-
-def _standings(audit: Audit, overview: Overview) -> tuple[StandingItem, ...]:
-    many = len(audit.capabilities) > 1
-    items = []
-    for item in standings(overview.capabilities):
-        parts = tuple(
-            listed([clipped(name, _NAME) for name in names], _NAMES)
-            + (f" on {capability_range(on, audit.capabilities)}" if many else "")
-            for names, on in item.subjects
-        )
-        long = any(
-            len(names) > _NAMES or len(max(names, key=len)) > _NAME for names, _ in item.subjects
-        )
-        everything = tuple(name for names, _ in item.subjects for name in names) if long else ()
-        items.append(StandingItem(STANDING_BADGE[item.standing], parts, unique(everything)))
-    silent = [item.capability for item in overview.capabilities if not item.subjects]
-    if silent:
-        where = capability_range(silent, audit.capabilities)
-        said = f"no error touches a default on {where}; model families were not computed"
-        items.append(StandingItem(STANDING_BADGE[Standing.UNKNOWN], (said,), ()))
-    return tuple(items)
-
-
-def _advice(overview: Overview) -> tuple[AdviceItem, ...]:
-    blocks: dict[AdviceBlock, list[str]] = {}
-    for item in overview.capabilities:
-        for block in item.advice:
-            blocks.setdefault(block, []).append(capability_label(item.capability))
-    return tuple(
-        AdviceItem(
-            listed(block.families, 12),
-            listed(names),
-            " ".join(visible(flag) for flag in block.flags),
-            tuple(visible(reason) for reason in block.reasons),
-            _note(block),
-        )
-        for block, names in blocks.items()
-    )
-
-
-def _note(block: AdviceBlock) -> str:
-    if not block.flags:
-        return "No flags are known to help."
-    return "" if block.safe else "Not known to be enough."
 
 
 def _tiles(audit: Audit) -> tuple[Tile, ...]:

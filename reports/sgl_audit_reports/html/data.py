@@ -182,11 +182,15 @@ class WhyItem:
 
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
-    """One choice over the capabilities; `anchor` names its explanation."""
+    """One choice over the capabilities; `anchor` names its explanation.
+
+    Attributes:
+        cells: what stands in the row, and over how many capabilities each reaches.
+    """
 
     choice: str
     anchor: str
-    cells: tuple[Badge, ...]
+    cells: tuple[tuple[Badge, int], ...]
     why: tuple[WhyItem, ...]
 
 
@@ -232,15 +236,23 @@ class FindingItem:
 
 @dataclass(frozen=True, slots=True)
 class FamilyItem:
-    """One model family on one capability."""
+    """One model family on one capability.
+
+    Attributes:
+        faults: values that are known not to work, each with the reason.
+        flags: what to add, or "".
+    """
 
     family: str
     capability: str
     badge: Badge
     notes: tuple[tuple[int, str], ...]
     values: tuple[str, ...]
+    faults: tuple[tuple[Badge, str, str], ...]
     why: str
     place: Link | None
+    flags: str
+    anchor: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +264,21 @@ class FamilyGroup:
     summary: str
     open: bool
     rows: tuple[FamilyItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FamiliesPage:
+    """Model families with nothing set: the first screen of an audit, and every row."""
+
+    head: Head
+    verdict: Badge
+    standings: tuple[StandingItem, ...]
+    advice: tuple[AdviceItem, ...]
+    capabilities: tuple[str, ...]
+    kinds: tuple[str, ...]
+    families: tuple[FamilyGroup, ...]
+    assumptions: tuple[AssumptionItem, ...]
+    diagnostics: tuple[GapItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,9 +363,11 @@ class ValueItem:
 
 @dataclass(frozen=True, slots=True)
 class RefusalItem:
-    """One refusal."""
+    """One refusal; `times` counts those that differ in nothing but their condition."""
 
     kind: str
+    perhaps: bool
+    times: int
     type: str
     stage: str
     message: str
@@ -362,6 +391,55 @@ class ResolutionItem:
     groups: tuple[tuple[str, tuple[ValueItem, ...]], ...]
     assumptions: tuple[AssumptionItem, ...]
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FlagItem:
+    """One flag of a recommendation: what happens without it, its cost, and what else there is."""
+
+    words: str
+    reason: str
+    place: Link | None
+    cost: str
+    others: tuple[tuple[Badge, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictItem:
+    """What is known of one value, and on what it rests."""
+
+    badge: Badge
+    subject: str
+    rests: str
+    why: str
+    place: Link | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendationItem:
+    """What to add on one capability; `copy` is the line, `after` what becomes of the launch."""
+
+    anchor: str
+    capability: str
+    label: str
+    badge: Badge
+    given: str
+    before: Badge
+    copy: str
+    said: str
+    flags: tuple[FlagItem, ...]
+    after: tuple[VerdictItem, ...]
+    remaining: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendationPage:
+    """Recommendations for one launch."""
+
+    head: Head
+    command: str
+    items: tuple[RecommendationItem, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 
 from sgl_audit.model.facts import Scalar
 from sgl_audit.model.report import Audit, ChoiceCell, ChoiceState
@@ -12,6 +14,7 @@ from sgl_audit_reports.common.options import OptionCell
 from sgl_audit_reports.common.overview import Overview
 from sgl_audit_reports.common.text import plural, value_text, visible
 from sgl_audit_reports.html.data import (
+    Badge,
     CellItem,
     MatrixOption,
     MatrixRow,
@@ -21,6 +24,7 @@ from sgl_audit_reports.html.data import (
 from sgl_audit_reports.html.parts import SEVERITY_BADGE, STATE_BADGE, Anchors, cell_badge, link
 
 _PLACES = 4
+_APART = 4
 
 
 def option_items(overview: Overview, to_path: Mapping[str, str]) -> tuple[OptionItem, ...]:
@@ -66,12 +70,15 @@ def matrix_options(audit: Audit, overview: Overview, anchors: Anchors) -> tuple[
 
 def _summary(choices: dict[Scalar, list[ChoiceCell]]) -> str:
     states = [cell.state for cells in choices.values() for cell in cells]
-    refused = sum(state in (ChoiceState.REFUSED, ChoiceState.CONDITIONAL) for state in states)
-    unknown = states.count(ChoiceState.UNKNOWN)
-    parts = [plural(len(choices), "choice")]
-    parts += [f"{refused} refused"] if refused else []
-    parts += [f"{unknown} unknown"] if unknown else []
-    return ", ".join(parts)
+    said = (
+        (ChoiceState.REFUSED, "refused"),
+        (ChoiceState.CONDITIONAL, "refused on conditions"),
+        (ChoiceState.UNKNOWN, "unknown"),
+    )
+    # With several capabilities it is cells that are counted, and more of them than choices.
+    of = "" if len(states) == len(choices) else f" of {len(states)}"
+    counts = [f"{states.count(state)}{of} {words}" for state, words in said if state in states]
+    return ", ".join((plural(len(choices), "choice"), *counts))
 
 
 def _row(choice: Scalar, cells: Sequence[ChoiceCell], audit: Audit, anchors: Anchors) -> MatrixRow:
@@ -81,9 +88,16 @@ def _row(choice: Scalar, cells: Sequence[ChoiceCell], audit: Audit, anchors: Anc
         value_text(choice),
         # Short, because every cell of the row repeats it.
         anchors.take("w", value_text(choice)),
-        tuple(badges.get(name, unknown) for name in audit.capabilities),
+        _runs([badges.get(name, unknown) for name in audit.capabilities]),
         _why(cells, audit.capabilities, audit.source),
     )
+
+
+def _runs(badges: Sequence[Badge]) -> tuple[tuple[Badge, int], ...]:
+    """Cells of a row; in a wide table equal neighbours are one, which is read at a glance."""
+    if len(badges) <= _APART:
+        return tuple((badge, 1) for badge in badges)
+    return tuple((badge, len(list(same))) for badge, same in groupby(badges))
 
 
 def _why(
@@ -91,14 +105,23 @@ def _why(
 ) -> tuple[WhyItem, ...]:
     groups: dict[tuple[object, ...], list[ChoiceCell]] = {}
     for cell in cells:
-        key = (cell_badge(cell), cell.why, cell.places, cell.grounds)
+        key = (cell_badge(cell), _there(cell), cell.places, cell.grounds)
         groups.setdefault(key, []).append(cell)
     return tuple(
         WhyItem(
             cell_badge(group[0]),
             capability_range([cell.capability for cell in group], asked),
-            visible("; ".join((*filter(None, [group[0].why]), *group[0].grounds))),
+            visible("; ".join((*filter(None, [_said(group)]), *group[0].grounds))),
             tuple(link(place, source) for place in group[0].places[:_PLACES]),
         )
         for group in groups.values()
     )
+
+
+def _said(group: Sequence[ChoiceCell]) -> str:
+    return group[0].why if len(group) == 1 else _there(group[0])
+
+
+def _there(cell: ChoiceCell) -> str:
+    """The reason without its capability's name, so that equal reasons are one line for all."""
+    return re.sub(rf"\bon {re.escape(cell.capability)}\b", "there", cell.why)

@@ -16,6 +16,7 @@ from sgl_audit.model.report import Audit
 from sgl_audit.model.resolution import Resolution
 from sgl_audit.model.review import Review
 from sgl_audit.model.source import SourceInfo
+from sgl_audit.model.verdict import Recommendation
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -39,6 +40,26 @@ def resolution_html(
 
     page = resolution_page(resolutions, source, tool_version)
     return _render("resolution.html.j2", page=page, runs=runs)
+
+
+def families_html(audit: Audit) -> str:
+    """The model families of an audit as one HTML file that loads nothing."""
+    from sgl_audit_reports.html.families import families_page
+
+    return _render("families.html.j2", page=families_page(audit))
+
+
+def recommendation_html(
+    found: Sequence[Recommendation],
+    source: SourceInfo,
+    tool_version: str,
+    runs: Sequence[JoinedRun] = (),
+) -> str:
+    """The flags to add to one launch, as one HTML file that loads nothing."""
+    from sgl_audit_reports.html.recommendation import recommendation_page
+
+    page = recommendation_page(found, source, tool_version)
+    return _render("recommendation.html.j2", page=page, runs=runs)
 
 
 def review_html(review: Review) -> str:

@@ -9,8 +9,8 @@ from sgl_audit.model.resolution import Outcome, Refusal, Resolution, ResolvedVal
 from sgl_audit.model.source import SourceInfo
 from sgl_audit.model.verdict import worst
 from sgl_audit_reports.common.names import launch_column, launch_label
-from sgl_audit_reports.common.resolutions import comparison, shown_value
-from sgl_audit_reports.common.text import value_text, visible
+from sgl_audit_reports.common.resolutions import alike, comparison, shown_value
+from sgl_audit_reports.common.text import clipped, shortened, value_text, visible
 from sgl_audit_reports.common.verdicts import subject
 from sgl_audit_reports.html.data import (
     Badge,
@@ -30,6 +30,11 @@ from sgl_audit_reports.html.parts import (
 )
 from sgl_audit_reports.html.steps import resolved_picture
 
+_PERHAPS = "may be refused"
+# Conditions of layers run to thousands of characters, which nobody reads; JSON has them whole.
+_GUARD = 300
+_VALUE = 90
+
 
 def resolution_page(
     resolutions: Sequence[Resolution], source: SourceInfo, tool_version: str
@@ -44,7 +49,10 @@ def resolution_page(
     return ResolutionPage(
         head("Launch resolved", source, tool_version, sections),
         tuple(item.capability for item in items),
-        tuple((visible(row.name), row.values, row.differs) for row in rows),
+        tuple(
+            (visible(row.name), tuple(shortened(v, _VALUE) for v in row.values), row.differs)
+            for row in rows
+        ),
         items,
     )
 
@@ -96,21 +104,23 @@ def _command(resolution: Resolution) -> str:
 
 
 def _refusals(resolution: Resolution, source: SourceInfo) -> tuple[RefusalItem, ...]:
-    found: list[tuple[str, Refusal]] = []
+    found: list[tuple[str, Refusal, int]] = []
     if resolution.rejection is not None:
-        found.append(("refused", resolution.rejection))
-    found += [("may be refused", refusal) for refusal in resolution.possible]
-    found += [("refused once loading starts", refusal) for refusal in resolution.late or ()]
+        found.append(("refused", resolution.rejection, 1))
+    found += [("refused once loading starts", refusal, 1) for refusal in resolution.late or ()]
+    found += [(_PERHAPS, refusal, times) for refusal, times in alike(resolution.possible)]
     return tuple(
         RefusalItem(
             kind,
+            kind == _PERHAPS,
+            times,
             visible(refusal.type),
             visible(refusal.stage),
             visible(refusal.message),
-            visible(refusal.guard or ""),
+            clipped(visible(refusal.guard or ""), _GUARD),
             maybe_link(refusal.place, source),
         )
-        for kind, refusal in found
+        for kind, refusal, times in found
     )
 
 

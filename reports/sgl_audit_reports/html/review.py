@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from sgl_audit.model.review import (
@@ -119,6 +120,7 @@ class ReviewPage:
     pins: tuple[str, ...]
     same: str
     verdict: Badge | None
+    worst: Badge
     launches: tuple[LaunchItem, ...]
     families: tuple[FamilyItem, ...]
     total: str
@@ -143,9 +145,10 @@ def review_page(review: Review) -> ReviewPage:
         source_heading(review.new),
         visible(old),
         visible(new),
-        tuple(visible(pin) for pin in main_pins(review.changes)),
+        tuple(_arrows(pin) for pin in main_pins(review.changes)),
         same_text(review) if review.same else "",
         UPGRADE_BADGE[review.verdict] if review.verdict is not None else None,
+        _worst(review),
         tuple(_launch(item, anchors) for item in review.launches),
         _families(review),
         total_text(review),
@@ -156,6 +159,17 @@ def review_page(review: Review) -> ReviewPage:
         assumption_items(review.assumptions),
         gap_items(review.uncompared, review.new),
     )
+
+
+def _worst(review: Review) -> Badge:
+    """The worst kind of change in few words, for who reads one line."""
+    found = Counter(change.kind for change in review.changes)
+    kind = next((kind for kind in KINDS if found[kind]), None)
+    if kind is None:
+        return Badge("✓", "nothing changes", "ok")
+    badge = KIND_BADGE[kind]
+    many = f"{found[kind]} {badge.text} change" + ("" if found[kind] == 1 else "s")
+    return Badge(badge.symbol, many, badge.kind)
 
 
 def _launch(item: LaunchReview, anchors: Anchors) -> LaunchItem:
@@ -180,7 +194,12 @@ def _launch(item: LaunchReview, anchors: Anchors) -> LaunchItem:
 
 
 def _texts(items: list[str] | tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(visible(item) for item in items)
+    return tuple(_arrows(item) for item in items)
+
+
+def _arrows(text: str) -> str:
+    """Text with arrows that no line ends within."""
+    return visible(text).replace(" -> ", " → ")
 
 
 def _families(review: Review) -> tuple[FamilyItem, ...]:
@@ -189,7 +208,7 @@ def _families(review: Review) -> tuple[FamilyItem, ...]:
             visible(listed_groups(line.groups)),
             visible(capability_range(line.capabilities, review.capabilities)),
             visible(setting_text(line)),
-            visible(family_text(line)),
+            _arrows(family_text(line)),
             _HARM[line.harm],
         )
         for line in family_lines(review.families)
@@ -205,7 +224,7 @@ def _change(change: Change, review: Review, anchors: Anchors) -> ChangeItem:
         anchors.take("change", change.subject.value, change.name),
         KIND_BADGE[change.kind],
         change.subject.value,
-        visible(change.text),
+        _arrows(change.text),
         visible(change.before),
         visible(change.after),
         visible(change.option or ""),

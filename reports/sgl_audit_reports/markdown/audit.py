@@ -95,7 +95,7 @@ def _advice(overview: Overview) -> list[str]:
         if not block.flags:
             lines += [f"**{who}** on {where}: no flags are known to help.", ""]
             continue
-        doubt = "" if block.safe else " (not known to be enough)"
+        doubt = f" ({block.doubt})" if block.doubt else ""
         lines += [f"**{who}** on {where}: add{doubt}", "", *fenced(_flag_lines(block.flags)), ""]
     return lines
 

@@ -23,6 +23,7 @@ from sgl_audit_reports.terminal.console import (
     QUIET,
     SEVERITY_STYLE,
     hanging,
+    indented,
     line,
     text,
 )
@@ -35,6 +36,7 @@ _CAPABILITIES = 3
 _ADVICE = 2
 _SUBJECTS = 6
 _REASONS = 2
+_WITHOUT = ": without it "
 
 
 def render_first_screen(audit: Audit, overview: Overview, console: Console) -> None:
@@ -122,13 +124,26 @@ def _advice(block: AdviceBlock, where: str, console: Console) -> None:
     if not block.flags:
         console.print(line((f"{who}: ", HEADING), "no flags are known to help"))
         return
-    doubt = "" if block.safe else " (not known to be enough)"
+    doubt = f" ({block.doubt})" if block.doubt else ""
     console.print(line((f"{who}: add{doubt}", HEADING)))
     # One flag with its value must not be torn apart, and the lines must paste as they are.
     for row in wrapped_flags(block.flags, console.width - 4):
         console.print(text(f"  {row}", "bold"), soft_wrap=True)
-    for reason in block.reasons[-_REASONS:]:
-        console.print(text(f"  {clipped(visible(reason), console.width - 4)}", QUIET))
+    for reason in _reasons(block, console.width - 4):
+        indented(console, text(reason, QUIET))
+
+
+def _reasons(block: AdviceBlock, width: int) -> list[str]:
+    """One reason for each flag; the only one has two lines and need not name its flag."""
+    first: dict[str, str] = {}
+    for reason in block.reasons:
+        flag, sign, _ = reason.partition(_WITHOUT)
+        first.setdefault(flag if sign else reason, visible(reason))
+    kept = list(first.values())[-_REASONS:]
+    if len(kept) == 1 and len(first) == 1:
+        _, sign, rest = kept[0].partition(_WITHOUT)
+        return [clipped(f"without it: {rest}" if sign else kept[0], 2 * width - 12)]
+    return [clipped(reason, width) for reason in kept]
 
 
 def wrapped_flags(flags: tuple[str, ...], width: int) -> list[str]:

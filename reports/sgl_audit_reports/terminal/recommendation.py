@@ -12,6 +12,7 @@ from rich.text import Text
 from sgl_audit.model.source import SourceInfo
 from sgl_audit.model.verdict import FlagAdvice, Recommendation, ValueVerdict, Verdict
 from sgl_audit_reports.common.names import capability_label, pins, source_heading
+from sgl_audit_reports.common.text import unique
 from sgl_audit_reports.common.verdicts import (
     MARKS,
     ground_line,
@@ -66,8 +67,11 @@ def _one(item: Recommendation, console: Console) -> None:
     for flag in item.flags:
         _flag(flag, console)
     render_verdicts("with these flags" if item.flags else "verdicts", item.after, console)
-    for reason in item.remaining:
-        indented(console, line(("remains ", "yellow"), reason))
+    # What stands in the table above with its reason need not be read twice.
+    said = {f"{row.verdict}: {row.reason}" for row in item.after}
+    for reason in unique(item.remaining):
+        if reason not in said:
+            indented(console, line(("remains ", "yellow"), reason))
     for note in item.notes:
         console.print(line(("note: ", QUIET), note))
 
@@ -94,12 +98,20 @@ def render_verdicts(title: str, rows: Sequence[ValueVerdict], console: Console) 
     """A table of verdicts, and the reason of each that is not plainly good."""
     heading(console, title)
     console.print(verdict_table(rows))
+    for subjects, ground in _reasons(rows):
+        indented(console, line((f"{subjects}: ", QUIET), ground))
+
+
+def _reasons(rows: Sequence[ValueVerdict]) -> list[tuple[str, str]]:
+    """What speaks for each verdict that is not plainly good; equal reasons once."""
+    found: dict[str, list[str]] = {}
     for row in rows:
         if row.verdict is not Verdict.WORKS:
-            for ground in row.grounds:
-                if ground.says is row.verdict:
-                    indented(console, line((f"{subject(row)}: ", QUIET), ground_line(ground)))
-                    break
+            grounds = (ground for ground in row.grounds if ground.says is row.verdict)
+            ground = next(grounds, None)
+            if ground is not None:
+                found.setdefault(ground_line(ground), []).append(subject(row))
+    return [(", ".join(subjects), said) for said, subjects in found.items()]
 
 
 def verdict_table(rows: Sequence[ValueVerdict]) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from rich.console import Console
 from rich.text import Text
@@ -10,8 +11,13 @@ from rich.tree import Tree
 
 from sgl_audit.model.resolution import Outcome, Refusal, Resolution, ResolvedValue, Step
 from sgl_audit_reports.common.names import launch_column, launch_label
-from sgl_audit_reports.common.resolutions import ComparedValue, comparison, shown_value
-from sgl_audit_reports.common.text import clipped
+from sgl_audit_reports.common.resolutions import (
+    ComparedValue,
+    alike,
+    comparison,
+    shown_value,
+)
+from sgl_audit_reports.common.text import clipped, shortened
 from sgl_audit_reports.terminal.console import (
     QUIET,
     heading,
@@ -23,7 +29,9 @@ from sgl_audit_reports.terminal.console import (
 from sgl_audit_reports.terminal.details import render_assumptions
 from sgl_audit_reports.terminal.recommendation import render_verdicts
 
-_COLUMN = 20
+_COLUMN = 16
+_POSSIBLE = 5
+_GUARD = 240
 _OUTCOME_STYLE = {
     Outcome.OK: "bold green",
     Outcome.REJECTED: "bold red",
@@ -54,7 +62,7 @@ def render_resolution(
         _refusal(resolution.rejection, console)
     for title, values in (("Options", resolution.options), ("At run time", resolution.runtime)):
         _values(title, values, console, options, everything)
-    _refusals("May be refused", resolution.possible, console)
+    _possible(resolution.possible, console, everything)
     if resolution.late is None:
         console.print()
         console.print(text("Refusals once loading starts: unknown", "magenta"))
@@ -89,7 +97,9 @@ def _outcome(resolution: Resolution, console: Console) -> None:
     where = launch_label(resolution.launch)
     reason = f": {resolution.reason}" if resolution.reason else ""
     style = _OUTCOME_STYLE[resolution.outcome]
-    console.print(line((_OUTCOME[resolution.outcome], style), f" on {where}{reason}"))
+    # What is accepted and then refused must not read as if it ran.
+    later = (", then REFUSED once loading starts", "bold red") if resolution.late else ""
+    console.print(line((_OUTCOME[resolution.outcome], style), f" on {where}", later, reason))
     command = " ".join(resolution.launch.argv)
     if command:
         indented(console, text(command, QUIET))
@@ -109,6 +119,18 @@ def _refusals(title: str, refusals: Sequence[Refusal], console: Console) -> None
     heading(console, title)
     for refusal in refusals:
         _refusal(refusal, console)
+
+
+def _possible(refusals: Sequence[Refusal], console: Console, everything: bool) -> None:
+    """What is not settled: the first of them, each once, with a condition that can be read."""
+    found = alike(refusals)
+    shown = [
+        replace(item, guard=clipped(item.guard, _GUARD) if item.guard else None)
+        for item, _ in found[: None if everything else _POSSIBLE]
+    ]
+    _refusals("May be refused", refusals if everything else shown, console)
+    if len(shown) < len(found):
+        console.print(text(f"{len(found) - len(shown)} more that may refuse it: --all", QUIET))
 
 
 def _values(
@@ -176,6 +198,8 @@ def render_resolutions(
         _outcome(resolution, console)
         if resolution.rejection is not None:
             _refusal(resolution.rejection, console)
+        for refusal in resolution.late or ():
+            _refusal(refusal, console)
     rows = comparison(resolutions, options, everything)
     heads = [launch_column(item.launch) for item in resolutions]
     for part in _fitting(heads, rows, console.width):
@@ -185,7 +209,7 @@ def render_resolutions(
             (
                 text("*" if row.differs else " ", "bold yellow"),
                 text(row.name, "bold" if row.differs else ""),
-                *(text(value) for value in row.values[part]),
+                *(text(shortened(value, 3 * _COLUMN)) for value in row.values[part]),
             )
             for row in rows
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -46,6 +46,11 @@ class Tried:
     def weight(self) -> Weight:
         """How bad it is; what is refused says nothing of what would come after it."""
         return weight(self.verdicts)
+
+    def of(self, option: str) -> tuple[ValueVerdict, ...]:
+        """The verdicts that an option decides about; attention has one for each stage."""
+        wanted = (option, *STAGED) if option == BOTH else (option,)
+        return tuple(item for item in self.verdicts if item.option in wanted)
 
     def row(self, option: str) -> ValueVerdict | None:
         """The worst verdict on an option, or None."""
@@ -234,7 +239,7 @@ class Adviser:
             value,
             reason_for(problem),
             problem.place,
-            cost_of(best.row(problem.option)),
+            cost_of(best.of(setting.name)),
             rest if refusal is None else (),
         )
 
@@ -388,8 +393,7 @@ def not_told(answer: Resolution) -> ValueVerdict:
     return ValueVerdict("", "", answer.launch.capability, Verdict.UNKNOWN, (ground,))
 
 
-def cost_of(row: ValueVerdict | None) -> str:
+def cost_of(rows: Iterable[ValueVerdict]) -> str:
     """What a value costs, as far as anything says so."""
-    if row is None:
-        return ""
-    return "; ".join(ground.text for ground in row.grounds if ground.says is Verdict.SLOW)
+    said = (g.text for row in rows for g in row.grounds if g.says is Verdict.SLOW)
+    return "; ".join(dict.fromkeys(said))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sgl_audit.cli.output import Target
     from sgl_audit.model.report import Audit
 
-FORMS = ("terminal", "json")
+FORMS = ("terminal", "json", "html")
 
 
 @click.command(
@@ -63,6 +63,10 @@ def render(audit: Audit, target: Target, color: str) -> str:
         from sgl_audit.cli.parts import part_of_audit
 
         return part_of_audit(audit, "families", "advice")
+    if target.form == "html":
+        from sgl_audit_reports.html import families_html
+
+        return families_html(audit)
     from sgl_audit.cli.output import on_terminal
     from sgl_audit_reports.terminal import render_families
 

@@ -27,7 +27,7 @@ from sgl_audit.cli.parsing import LaunchCommand
 @click.option("--name", metavar="NAME", help="Which launch of --launch-file.")
 @options.evidence_option
 @options.knowledge_options
-@options.format_option("terminal", "json", "markdown")
+@options.format_option("terminal", "json", "html", "markdown")
 @options.output_option
 @options.transformers_option
 @options.opening_options

@@ -26,6 +26,11 @@
     rows.forEach((row) => {
       row.hidden = Boolean(capability) && row.dataset.capabilities !== capability;
     });
+    // A group none of whose rows is shown says nothing.
+    document.querySelectorAll("details.families").forEach((group) => {
+      const own = [...group.querySelectorAll(".entry, .entry-row")];
+      group.hidden = own.length > 0 && own.every((row) => row.hidden);
+    });
     if (one("shown")) one("shown").textContent = `${shown} of ${entries.length} shown`;
   }
   function reset() {
@@ -142,7 +147,11 @@
     if (!cell || !by || cell.closest(".why")) return;
     const lines = [...cell.closest("tbody").querySelectorAll("tr:not(.why)")];
     const line = lines[lines.indexOf(cell.parentElement) + by[0]];
-    const next = line && line.children[cell.cellIndex + by[1]];
+    // A cell may reach over several columns: up and down go to the one above or below its middle.
+    const reach = (row) => [...row.children].flatMap((one) => Array(one.colSpan).fill(one));
+    const middle = (found) => Math.floor((found.indexOf(cell) + found.lastIndexOf(cell)) / 2);
+    const next = line && (by[1] ? line.children[cell.cellIndex + by[1]]
+      : reach(line)[middle(reach(cell.parentElement))]);
     const anchor = next && next.querySelector("a");
     if (anchor) { event.preventDefault(); anchor.focus(); }
   }
