@@ -12,6 +12,9 @@ from sgl_audit.probe.machine import free_port
 
 LOOPBACK = "127.0.0.1"
 MASK = "***"
+# What listens on every address is asked on this machine's own.
+_EVERYWHERE = {"0.0.0.0": LOOPBACK, "localhost": LOOPBACK, "::": "::1", "": LOOPBACK}
+_MOST_PORT = 65535
 CPU = "cpu"
 CPU_ENGINE = "SGLANG_USE_CPU_ENGINE"
 _SECRET = re.compile(
@@ -41,7 +44,8 @@ class Command:
     @property
     def url(self) -> str:
         """Where the server will answer, as seen from this machine."""
-        return f"http://{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
 
 
 def make_command(
@@ -70,12 +74,11 @@ def make_command(
     if host is None:
         host = LOOPBACK
         words += ["--host", host]
-    reached = LOOPBACK if host in ("0.0.0.0", "::", "localhost") else host
-    given = value_of(words, "--port")
-    if given is not None and not given.isdigit():
-        raise UsageError(f"the launch's --port {given} is no number")
-    port = int(given) if given is not None else free_port(reached)
-    if given is None:
+    reached = _EVERYWHERE.get(host, host)
+    port = _port(value_of(words, "--port"))
+    if port == 0:
+        port = free_port(reached)
+        # The server would be told the same of the last one; `--port 0` leaves it to the machine.
         words += ["--port", str(port)]
         added.append(f"--port {port}")
     return Command(
@@ -86,6 +89,15 @@ def make_command(
         port,
         tuple(added),
     )
+
+
+def _port(given: str | None) -> int:
+    """The port of a launch, 0 where any will do."""
+    if given is None:
+        return 0
+    if not (given.isascii() and given.isdigit()) or int(given[:6]) > _MOST_PORT:
+        raise UsageError(f"the launch's --port {given} is no number from 0 to {_MOST_PORT}")
+    return int(given)
 
 
 def value_of(argv: Sequence[str], *flags: str) -> str | None:

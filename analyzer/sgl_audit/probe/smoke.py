@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -40,33 +42,56 @@ def ask_all(
     client: Client,
     prompts: Sequence[Prompt],
     vocabulary: int | None,
-    alive: Callable[[], bool],
+    well: Callable[[bool], bool],
     done: Callable[[tuple[Asked, ...]], None],
+    seconds: float = math.inf,
 ) -> tuple[Asked, ...]:
     """Ask in order; after an answer that never came nothing more is asked, and nothing sampled
     after NaN: that would end the server and tell nothing new.
 
+    A connection that ends without an answer while the server is well is asked over once: it may be
+    the machine's doing, and a server that dies does not come back.
+
     Args:
-        alive: whether the server is still there.
+        well: whether the server is still there; told True where a connection was cut, and it then
+            takes the time to find out.
         done: is told after each answer, so that a record can be kept.
+        seconds: no new question after that time.
     """
     asked: list[Asked] = []
+    start = time.monotonic()
     for prompt in prompts:
         if prompt.sampled and any(_of(item, judges.NAN) for item in asked):
             break
+        if time.monotonic() - start > seconds:
+            break
         answer = client.post(prompt.path, prompt.body())
-        asked.append(judged(prompt, answer, vocabulary, asked))
+        lost = ""
+        if answer.cut and well(True):
+            lost, answer = answer.error, client.post(prompt.path, prompt.body())
+        asked.append(judged(prompt, answer, vocabulary, asked, lost))
         done(tuple(asked))
-        if answer.status is None or not alive():
+        if answer.status is None or not well(False):
             break
     return tuple(asked)
 
 
 def judged(
-    prompt: Prompt, answer: Answer, vocabulary: int | None, before: Sequence[Asked] = ()
+    prompt: Prompt,
+    answer: Answer,
+    vocabulary: int | None,
+    before: Sequence[Asked] = (),
+    lost: str = "",
 ) -> Asked:
-    """One answer with all that the judges say, also beside the first run of the same prompt."""
+    """One answer with all that the judges say, also beside the first run of the same prompt.
+
+    Args:
+        lost: how the connection ended on which it was asked first, or "".
+    """
     found = list(judges.judge(prompt, answer, vocabulary))
+    if lost:
+        text = f"the connection ended without an answer ({lost}), the server was well; asked again"
+        found.append(Judgement(judges.LOST, text))
     first = next((item for item in before if item.prompt.name == prompt.again), None)
     if first is not None:
         differs = judges.agreement(first.answer, answer, prompt.route)
@@ -103,11 +128,15 @@ def weigh(asked: Sequence[Asked]) -> Verdict:
 
 
 def _fatal(asked: Sequence[Asked]) -> Verdict | None:
-    for kind in _FATAL:
-        having = [item for item in asked if _of(item, kind)]
-        if having:
-            return Verdict(_CLASS[kind], _summary(kind, having, asked), _grounds(having, (kind,)))
-    return None
+    return next((found for kind in _FATAL if (found := having(kind, asked)) is not None), None)
+
+
+def having(kind: str, asked: Sequence[Asked]) -> Verdict | None:
+    """The verdict that rests on the answers with one fatal fault, or None where none has it."""
+    found = [item for item in asked if _of(item, kind)]
+    if not found:
+        return None
+    return Verdict(_CLASS[kind], _summary(kind, found, asked), _grounds(found, (kind,)))
 
 
 _CLASS = {
@@ -118,7 +147,7 @@ _CLASS = {
 }
 _SAYS = {
     judges.NAN: "NaN in",
-    judges.DIED: "the server went away on",
+    judges.DIED: "the connection ended without an answer to",
     judges.TIMED_OUT: "no answer to",
     judges.FAULT: "the server failed on",
 }

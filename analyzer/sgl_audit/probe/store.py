@@ -155,6 +155,8 @@ def read_file(path: Path) -> Evidence:
     Raises:
         ValueError: the file is too large, unreadable or no evidence.
     """
+    if not path.is_file():
+        raise ValueError("it is no regular file")
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise ValueError(f"it is larger than {_MOST_BYTES >> 20} MiB")

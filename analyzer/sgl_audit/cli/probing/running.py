@@ -20,7 +20,13 @@ from sgl_audit.model.evidence import (
     RunLaunch,
     RunOutcome,
 )
-from sgl_audit.probe.command import make_command, masked_variables, masked_words, without_address
+from sgl_audit.probe.command import (
+    make_command,
+    masked_variables,
+    masked_words,
+    value_of,
+    without_address,
+)
 from sgl_audit.probe.compare import compare
 from sgl_audit.probe.machine import check_port, shortages
 from sgl_audit.probe.matrix import (
@@ -34,7 +40,8 @@ from sgl_audit.probe.matrix import (
     refused,
 )
 from sgl_audit.probe.recorder import Recorder, make_key
-from sgl_audit.probe.run import Request, Run
+from sgl_audit.probe.request import Request
+from sgl_audit.probe.run import Run
 from sgl_audit.probe.store import Kept, Store, finished
 
 FIRST_PASS = "first-pass"
@@ -152,6 +159,7 @@ def run_one(entry: Entry, setting: Setting, store: Store, display: Display) -> E
         silence=words.silence,
         concurrency=words.concurrency,
         slow_below=words.slow_below,
+        token=value_of(command.argv, "--api-key"),
     )
     launch = RunLaunch(
         argv=masked_words(without_address(entry.combination.argv)),
@@ -202,7 +210,8 @@ def terminated_like_interrupted() -> Iterator[None]:
         raise KeyboardInterrupt
 
     before = {}
-    # SIGINT too: a server takes its time to stop, and nothing is to interrupt that once more.
+    # SIGINT too, even where it was ignored, as in the background of a shell. A second one leaves
+    # the stopping to the guard, which ends the server when this process goes.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         before[number] = signal.signal(number, interrupt)
     try:
