@@ -3,6 +3,7 @@
 What it says in each case are facts about SGLang 0.5.9 to 0.5.23 on a CPU. FAKE names the case.
 """
 
+import contextlib
 import json
 import math
 import os
@@ -16,6 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 CASE = os.environ.get("FAKE", "good")
 VOCABULARY = 512
 KNOWN = {"capital": "Paris.", "2+2": "It is 4.", "prime": "2, 3, 5, 7, 11, 13", "1, 2, 3": " 5, 6"}
+CUT = threading.Event()
 ARGS = {"attention_backend": "torch_native", "moe_runner_backend": "auto", "random_seed": 77}
 
 
@@ -70,9 +72,33 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.send(404)
 
+    def spoilt(self, text):
+        """Ends the connection without an answer, or sends one that never ends."""
+        if CASE in ("cut", "cut-once") and "POISON" in text and not CUT.is_set():
+            if CASE == "cut-once":
+                CUT.set()
+            self.close_connection = True
+            return True
+        if CASE == "trickle" and "POISON" in text:
+            self.send_response(200)
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                while True:
+                    self.wfile.write(b" ")
+                    time.sleep(0.05)
+            return True
+        return False
+
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         sampling = body.get("sampling_params", body)
+        if CASE == "keyed" and self.headers.get("Authorization") != "Bearer s3cret":
+            self.send(401, {"error": "Unauthorized"})
+            return
+        if CASE == "crowd" and sampling.get("ignore_eos") and not body.get("stream"):
+            die("RuntimeError: too many at once")
+        if self.spoilt(body.get("text") or ""):
+            return
         if CASE == "nan" and sampling.get("temperature"):
             die("RuntimeError: probability tensor contains either `inf`, `nan` or element < 0")
         if CASE == "stuck":

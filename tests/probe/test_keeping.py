@@ -13,11 +13,11 @@ from sgl_audit.model.evidence import Device, Evidence, RunEnvironment, RunLaunch
 from sgl_audit.probe.command import (
     is_loopback,
     make_command,
-    masked_variables,
-    masked_words,
     without_address,
 )
 from sgl_audit.probe.gpus import read_line
+from sgl_audit.probe.machine import check_port
+from sgl_audit.probe.masking import masked_variables, masked_words, secrets_of, without
 from sgl_audit.probe.matrix import Axis, combinations, parse_shard, with_value
 from sgl_audit.probe.prompts import read_prompts
 from sgl_audit.probe.recorder import Recorder
@@ -110,6 +110,39 @@ def test_no_secret_gets_into_a_record() -> None:
         ("HF_TOKEN", "***"),
         ("SGLANG_A", "1"),
     )
+
+
+def test_a_secret_is_hidden_wherever_a_server_repeats_it() -> None:
+    secrets = secrets_of(
+        ("--api-key", "s3cret", "--x=1", "--admin-api-key=other"), (("A_TOKEN", "t0k"),)
+    )
+    assert secrets == ("s3cret", "other", "t0k")
+    launch = RunLaunch(("--no-such", "s3cret"), url="http://h/?k=t0k", varied=(("a", "another"),))
+    hidden = without(launch, secrets)
+    assert hidden.argv == ("--no-such", "***")
+    assert hidden.url == "http://h/?k=***"
+    # Part of a word is not the secret.
+    assert hidden.varied == (("a", "another"),)
+
+
+@pytest.mark.parametrize("port", ["99999", "-1", "http", "1" * 5000])
+def test_a_port_that_is_none(port: str) -> None:
+    with pytest.raises(UsageError, match="no number from 0 to 65535"):
+        make_command("/py", (f"--port={port}",), (), None)
+
+
+def test_any_port_becomes_one(capfd: pytest.CaptureFixture[str]) -> None:
+    made = make_command("/py", ("--port", "0"), (), None)
+    assert made.port > 0
+    assert made.argv[-1] == str(made.port)
+
+
+def test_a_host_that_is_not_here_is_no_taken_port() -> None:
+    made = make_command("/py", ("--host", "192.0.2.7", "--port", "31000"), (), None)
+    with pytest.raises(UsageError, match="no server can listen on port 31000 on 192.0.2.7 here"):
+        check_port(made.host, made.port)
+    six = make_command("/py", ("--host", "::1", "--port", "31000"), (), None)
+    assert six.url == "http://[::1]:31000"
 
 
 def test_the_command_gets_an_address_and_the_device() -> None:

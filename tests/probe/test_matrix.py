@@ -92,7 +92,7 @@ def test_a_matrix_that_is_killed_goes_on_where_it_was(installed: Path, tmp_path:
     tool = subprocess.Popen(
         words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         records = read_records(folder) if folder.is_dir() else ()
         if len(records) == 2 and records[1]["phase"] in ("load", "warm-up", "smoke"):

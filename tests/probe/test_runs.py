@@ -110,6 +110,59 @@ def test_death_on_a_prompt_names_the_prompt_and_the_cause(probe: Probe, tmp_path
     assert any("RuntimeError: shapes do not fit" in text for text in texts)
 
 
+def poisoned(tmp_path: Path, *options: str) -> tuple[str, ...]:
+    """A prompt of one's own with the word that makes the stand-in fail."""
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps([{"name": "mine", "generate": "POISON"}]))
+    return ("--prompts", str(path), *options)
+
+
+def test_a_connection_that_is_cut_once_is_a_note_and_no_death(probe: Probe, tmp_path: Path) -> None:
+    record = probe("cut-once", *poisoned(tmp_path)).record
+    assert record["outcome"] == "passed"
+    (note,) = [text for text in record["notes"] if text.startswith("mine: ")]
+    assert "the server was well; asked again" in note
+
+
+def test_a_connection_that_is_cut_twice_is_no_death_where_the_server_lives(
+    probe: Probe, tmp_path: Path
+) -> None:
+    record = probe("cut", *poisoned(tmp_path)).record
+    assert record["failure"] == "unknown failure"
+    assert "although the server is well" in record["summary"]
+    assert any("mine" in ground["text"] for ground in record["grounds"])
+    assert record["stopping"]["how"] == "SIGTERM"
+
+
+def test_an_answer_without_an_end_is_slow_where_the_server_is_well(
+    probe: Probe, tmp_path: Path
+) -> None:
+    record = probe("trickle", *poisoned(tmp_path, "--deadline", "smoke=4")).record
+    assert record["failure"] == "slow"
+    assert "'mine' in time, although the server is well" in record["summary"]
+
+
+def test_death_while_measuring_is_no_pass(probe: Probe) -> None:
+    record = probe("crowd").record
+    assert (record["failure"], record["phase"]) == ("died on a prompt", "measure")
+    assert "too many at once" in record["summary"]
+    assert not record["speed"]
+
+
+def test_throughput_at_both_concurrencies_and_the_time_to_the_first_token(probe: Probe) -> None:
+    speed = probe("good", "--concurrency", "3").record["speed"]
+    assert [item["concurrency"] for item in speed] == [1, 3]
+    assert all(item["tokens_per_second"] > 0 for item in speed)
+    assert not probe("good", "--no-speed").records[-1]["speed"]
+
+
+def test_the_key_of_the_launch_is_sent_and_not_kept(probe: Probe, tmp_path: Path) -> None:
+    done = probe("keyed", launch=("--api-key", "s3cret"))
+    assert done.record["outcome"] == "passed"
+    for path in (tmp_path / "evidence").glob("*.json"):
+        assert "s3cret" not in path.read_text()
+
+
 def test_a_wrong_answer_to_ones_own_prompt_fails(probe: Probe, tmp_path: Path) -> None:
     prompts = tmp_path / "prompts.yaml"
     prompts.write_text("- {chat: Say the word, expect: xylophone}\n")
@@ -175,7 +228,7 @@ def _start(installed: Path, folder: Path, case: str) -> subprocess.Popen[bytes]:
 
 
 def _wait_for(folder: Path, phase: str) -> dict[str, Any]:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while time.monotonic() < deadline:
         records = read_records(folder) if folder.is_dir() else ()
         if records and records[0]["phase"] == phase:

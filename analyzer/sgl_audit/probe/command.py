@@ -1,4 +1,4 @@
-"""The command that starts the server, and what of a launch may be written down."""
+"""The command that starts the server."""
 
 from __future__ import annotations
 
@@ -11,15 +11,11 @@ from sgl_audit.errors import UsageError
 from sgl_audit.probe.machine import free_port
 
 LOOPBACK = "127.0.0.1"
-MASK = "***"
 # What listens on every address is asked on this machine's own.
 _EVERYWHERE = {"0.0.0.0": LOOPBACK, "localhost": LOOPBACK, "::": "::1", "": LOOPBACK}
 _MOST_PORT = 65535
 CPU = "cpu"
 CPU_ENGINE = "SGLANG_USE_CPU_ENGINE"
-_SECRET = re.compile(
-    r"(?i)(?:^|[-_])(?:token|secret|password|passwd|(?:api|access|private|secret)[-_]?key|credentials?)$"
-)
 # Decides nothing and would make two equal launches look different.
 _ADDRESS = ("--host", "--port")
 _OURS = re.compile(r"^(?:SGLANG|SGL|FLASHINFER|TRITON|CUDA|NCCL|TORCH|VLLM|DG|HF)_")
@@ -122,29 +118,6 @@ def without_address(argv: Sequence[str]) -> tuple[str, ...]:
         elif word.partition("=")[0] not in _ADDRESS:
             kept.append(word)
     return tuple(kept)
-
-
-def masked_words(argv: Sequence[str]) -> tuple[str, ...]:
-    """The arguments with the values of secret flags hidden."""
-    kept: list[str] = []
-    hide = False
-    for word in argv:
-        name, equals, _ = word.partition("=")
-        if hide and not word.startswith("--"):
-            kept.append(MASK)
-            hide = False
-            continue
-        hide = word.startswith("--") and not equals and _SECRET.search(word) is not None
-        secret = word.startswith("--") and equals and _SECRET.search(name) is not None
-        kept.append(f"{name}={MASK}" if secret else word)
-    return tuple(kept)
-
-
-def masked_variables(
-    variables: Iterable[tuple[str, str]],
-) -> tuple[tuple[str, str], ...]:
-    """The variables with secret values hidden."""
-    return tuple((name, MASK if _SECRET.search(name) else value) for name, value in variables)
 
 
 def inherited(environment: Mapping[str, str]) -> dict[str, str]:

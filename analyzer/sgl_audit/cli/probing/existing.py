@@ -25,7 +25,8 @@ from sgl_audit.model.evidence import (
 )
 from sgl_audit.probe import observe, smoke, speed
 from sgl_audit.probe.client import Client
-from sgl_audit.probe.command import is_loopback, masked_words
+from sgl_audit.probe.command import is_loopback
+from sgl_audit.probe.masking import masked_words
 from sgl_audit.probe.prompts import SUITE, read_prompts, with_own
 from sgl_audit.probe.recorder import Recorder
 from sgl_audit.probe.store import Store, key_of

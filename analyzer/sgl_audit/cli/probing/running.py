@@ -22,13 +22,12 @@ from sgl_audit.model.evidence import (
 )
 from sgl_audit.probe.command import (
     make_command,
-    masked_variables,
-    masked_words,
     value_of,
     without_address,
 )
 from sgl_audit.probe.compare import compare
 from sgl_audit.probe.machine import check_port, shortages
+from sgl_audit.probe.masking import masked_variables, masked_words, without
 from sgl_audit.probe.matrix import (
     DONE,
     RUN,
@@ -89,7 +88,7 @@ def _entry(
     again: bool,
     try_refused: bool,
 ) -> Entry:
-    prediction = setting.predictor.predict(combination.argv)
+    prediction = without(setting.predictor.predict(combination.argv), setting.secrets)
     key = key_for(setting, combination)
     done = None if again else finished(kept, key)
     if done is not None and not (done.outcome is RunOutcome.SKIPPED and try_refused):
@@ -168,7 +167,7 @@ def run_one(entry: Entry, setting: Setting, store: Store, display: Display) -> E
         varied=entry.combination.values,
         url=command.url,
     )
-    recorder = Recorder(store, entry.key, __version__, setting.environment, launch)
+    recorder = Recorder(store, entry.key, __version__, setting.environment, launch, setting.secrets)
     recorder.update(notes=(*setting.notes, *shortages(store.folder), *_unpredicted(setting)))
     display.begin(entry.combination.name)
     with terminated_like_interrupted():
