@@ -139,7 +139,7 @@ def test_any_port_becomes_one(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_a_host_that_is_not_here_is_no_taken_port() -> None:
     made = make_command("/py", ("--host", "192.0.2.7", "--port", "31000"), (), None)
-    with pytest.raises(UsageError, match="no server can listen on port 31000 on 192.0.2.7 here"):
+    with pytest.raises(UsageError, match="no server can listen on port 31000"):
         check_port(made.host, made.port)
     six = make_command("/py", ("--host", "::1", "--port", "31000"), (), None)
     assert six.url == "http://[::1]:31000"
