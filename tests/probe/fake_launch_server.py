@@ -65,7 +65,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         if self.path == "/health":
-            self.send(200)
+            self.send(503 if CASE == "unwell" else 200)
         elif self.path == "/server_info":
             state = {"attention_backend": ARGS["attention_backend"]}
             self.send(200, {**ARGS, "version": "0.5.90", "internal_states": [state]})
@@ -101,7 +101,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         if CASE == "nan" and sampling.get("temperature"):
             die("RuntimeError: probability tensor contains either `inf`, `nan` or element < 0")
-        if CASE == "stuck":
+        if CASE == "stuck" or (CASE == "crawl" and sampling.get("ignore_eos")):
             time.sleep(60)
         text = body.get("text") or body.get("prompt") or body["messages"][0]["content"]
         if CASE == "fragile" and "POISON" in text:
@@ -146,7 +146,15 @@ def main():
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     # A child in a session of its own, as a server may leave one behind.
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    if CASE == "early":
+        time.sleep(600)
     say(f"server_args={ARGS!r}")
+    if CASE == "endless":
+        # A progress bar without an end, and one line of a hundred megabytes.
+        for _ in range(100):
+            print("only requires not support " * 40_000, end="", flush=True)
+        print("\r50%" * 50_000, end="", flush=True)
+        print(flush=True)
     if CASE == "missing":
         die("ModuleNotFoundError: No module named 'flashinfer'")
     if CASE == "frozen":
@@ -171,6 +179,6 @@ def main():
 
 
 if __name__ == "__main__":
-    if CASE not in ("deaf", "silent", "frozen", "portless"):
+    if CASE not in ("deaf", "silent", "frozen", "portless", "early"):
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     main()

@@ -67,6 +67,16 @@ def test_which_runs_count(
     assert foreign(RUN, version, capabilities, argv) == said
 
 
+def test_a_run_with_other_variables_is_another_launch() -> None:
+    ran = (("SGLANG_SANITIZE_NAN_LOGITS", "1"), ("SGLANG_CACHE_DIR", "/c"), ("CUDA_HOME", "/x"))
+    run = replace(RUN, launch=replace(RUN.launch, environment=ran))
+    argv = RUN.launch.argv
+    said = foreign(run, "0.5.90", ("sm120",), argv, {})
+    assert said == "it ran with SGLANG_SANITIZE_NAN_LOGITS set to '1', and here it is not set"
+    assert not foreign(run, "0.5.90", ("sm120",), argv, {"SGLANG_SANITIZE_NAN_LOGITS": "1"})
+    assert foreign(RUN, "0.5.90", ("sm120",), argv, {"SGLANG_X": "0"}).endswith("set to '0'")
+
+
 def test_a_run_of_unknown_version_never_counts() -> None:
     unknown = replace(RUN, environment=replace(RUN.environment, sglang=None))
     assert foreign(unknown, None, ("sm120",), None)

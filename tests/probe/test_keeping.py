@@ -13,12 +13,13 @@ from sgl_audit.model.evidence import Device, Evidence, RunEnvironment, RunLaunch
 from sgl_audit.probe.command import (
     is_loopback,
     make_command,
+    with_value,
     without_address,
 )
 from sgl_audit.probe.gpus import read_line
 from sgl_audit.probe.machine import check_port
 from sgl_audit.probe.masking import masked_variables, masked_words, secrets_of, without
-from sgl_audit.probe.matrix import Axis, combinations, parse_shard, with_value
+from sgl_audit.probe.matrix import Axis, combinations, parse_shard
 from sgl_audit.probe.prompts import read_prompts
 from sgl_audit.probe.recorder import Recorder
 from sgl_audit.probe.store import Store, decode, encode, finished, read_folder
@@ -135,6 +136,7 @@ def test_any_port_becomes_one(capfd: pytest.CaptureFixture[str]) -> None:
     made = make_command("/py", ("--port", "0"), (), None)
     assert made.port > 0
     assert made.argv[-1] == str(made.port)
+    assert made.argv.count("--port") == 1
 
 
 def test_a_host_that_is_not_here_is_no_taken_port() -> None:

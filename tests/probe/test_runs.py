@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import json
 import os
@@ -18,6 +19,9 @@ import psutil
 import pytest
 
 from .conftest import MODEL, Probe, read_records
+
+# In the environment of a tool and of all that it starts.
+MARK = "PROBE_TEST_FOLDER"
 
 
 def test_a_good_server_passes(probe: Probe) -> None:
@@ -216,12 +220,14 @@ def test_a_taken_port_is_refused_before_the_start(probe: Probe) -> None:
     assert not done.records
 
 
-def _start(installed: Path, folder: Path, case: str) -> subprocess.Popen[bytes]:
+def _start(
+    installed: Path, folder: Path, case: str, *options: str, launch: tuple[str, ...] = ()
+) -> subprocess.Popen[bytes]:
     words = [sys.executable, "-m", "sgl_audit", "probe", "--device", "cpu", "--evidence",
-             str(folder), "--", "--model-path", MODEL]  # fmt: skip
+             str(folder), *options, "--", "--model-path", MODEL, *launch]  # fmt: skip
     root = Path(__file__).resolve().parents[2]
     path = os.pathsep.join([str(root / "analyzer"), str(root / "reports"), str(installed)])
-    environment = {**os.environ, "FAKE": case, "PYTHONPATH": path}
+    environment = {**os.environ, "FAKE": case, "PYTHONPATH": path, MARK: str(folder)}
     return subprocess.Popen(
         words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -238,11 +244,13 @@ def _wait_for(folder: Path, phase: str) -> dict[str, Any]:
 
 
 def _servers(folder: Path) -> list[psutil.Process]:
+    """What a tool started that writes into this folder; other tests have servers of their own."""
     found = []
-    for item in psutil.process_iter(["cmdline"]):
-        words = item.info["cmdline"] or []
-        if "sglang.launch_server" in words and MODEL in words:
-            found.append(item)
+    for item in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            ours = item.environ().get(MARK) == str(folder)
+            if ours and "sgl_audit" not in item.cmdline():
+                found.append(item)
     return found
 
 

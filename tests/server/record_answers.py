@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ POISON = Prompt(
     "poison", "generate", "POISON The capital of France is", logprobs=True, max_tokens=48, own=True
 )
 SERVED = {"healthy": SUITE, "nan": SUITE, "latenan": with_own((POISON,)), "repeat": SUITE}
+# A model that never ends by itself says the same after a few tokens as after many.
+ENDLESS, FEW = ("nan", "repeat"), 12
 DIES = "mla"
 # Numbers of a measurement and names of one request: nothing that is judged.
 _OF_META = (
@@ -65,6 +68,8 @@ def ask(server: Installed, model: str, runs: int, folder: Path) -> dict[str, Any
     answers: list[dict[str, Any]] = []
     rows: list[list[int]] = []
     prompts = SERVED[model]
+    if model in ENDLESS:
+        prompts = tuple(replace(prompt, max_tokens=FEW) for prompt in prompts)
     with started(server, model, folder) as (waited, client, _):
         assert waited.healthy, (model, waited)
         for number in range(runs):
@@ -141,6 +146,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--starts", type=int, default=20)
+    parser.add_argument("--models", nargs="*", default=[*SERVED, DIES])
     given = parser.parse_args(words)
     os.environ.pop("PYTHONPATH", None)
     kept = json.loads(given.out.read_text()) if given.out.is_file() else {}
@@ -148,12 +154,12 @@ def main(words: Sequence[str] | None = None) -> None:
         folder = Path(name)
         server = installed(given.version, folder / "models")
         kept |= {"sglang": given.version, "vocabulary": 256}
-        for model in SERVED:
-            if given.runs:
+        for model in given.models:
+            if model == DIES:
+                kept[model] = die(server, given.starts, folder)
+            else:
                 kept[model] = ask(server, model, given.runs, folder)
-        if given.starts:
-            kept[DIES] = die(server, given.starts, folder)
-    given.out.write_text(json.dumps(kept, separators=(",", ":")) + "\n")
+            given.out.write_text(json.dumps(kept, separators=(",", ":")) + "\n")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from sgl_audit.cli.output import Target
@@ -18,6 +18,7 @@ def read_runs(
     version: str | None,
     capabilities: Collection[str],
     argv: Sequence[str] | None = None,
+    environment: Iterable[tuple[str, str]] = (),
 ) -> Runs | None:
     """The runs of a folder beside an answer about this version, capabilities and launch.
 
@@ -35,7 +36,7 @@ def read_runs(
     kept, unread = read_folder(folder)
     for item in unread:
         say(f"{item.path} is not read: {item.reason}")
-    return join((item.evidence for item in kept), version, capabilities, argv)
+    return join((item.evidence for item in kept), version, capabilities, argv, environment)
 
 
 def with_runs(text: str, target: Target, runs: Runs | None, color: str) -> str:

@@ -74,8 +74,7 @@ def make_command(
     port = _port(value_of(words, "--port"))
     if port == 0:
         port = free_port(reached)
-        # The server would be told the same of the last one; `--port 0` leaves it to the machine.
-        words += ["--port", str(port)]
+        words = [*with_value(words, "--port", str(port))]
         added.append(f"--port {port}")
     return Command(
         (python, "-m", "sglang.launch_server", *words),
@@ -104,6 +103,20 @@ def value_of(argv: Sequence[str], *flags: str) -> str | None:
         if name in flags:
             found = value if equals else next(iter(argv[index + 1 : index + 2]), None)
     return found
+
+
+def with_value(argv: Sequence[str], flag: str, value: str) -> tuple[str, ...]:
+    """The arguments with a flag set, in place of what it was."""
+    kept: list[str] = []
+    skip = False
+    for word in argv:
+        if skip:
+            skip = False
+        elif word == flag:
+            skip = True
+        elif not word.startswith(f"{flag}="):
+            kept.append(word)
+    return (*kept, flag, value)
 
 
 def without_address(argv: Sequence[str]) -> tuple[str, ...]:

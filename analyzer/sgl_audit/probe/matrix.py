@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sgl_audit.errors import UsageError
 from sgl_audit.model.evidence import Evidence, Prediction
+from sgl_audit.probe.command import with_value
 
 RUN, SKIP, DONE = "run", "skip", "done"
 _MOST = 2000
@@ -101,20 +102,6 @@ def _combine(
     distance = sum(a != b for a, b in zip(values, first, strict=True))
     pairs = tuple((axis.option, value) for axis, value in zip(axes, values, strict=True))
     return Combination(pairs, words, distance)
-
-
-def with_value(argv: Sequence[str], flag: str, value: str) -> tuple[str, ...]:
-    """The arguments with a flag set, in place of what it was."""
-    kept: list[str] = []
-    skip = False
-    for word in argv:
-        if skip:
-            skip = False
-        elif word == flag:
-            skip = True
-        elif not word.startswith(f"{flag}="):
-            kept.append(word)
-    return (*kept, flag, value)
 
 
 def parse_shard(text: str) -> tuple[int, int]:
