@@ -19,7 +19,7 @@ from sgl_audit.probe.command import (
 from sgl_audit.probe.gpus import read_line
 from sgl_audit.probe.machine import check_port
 from sgl_audit.probe.masking import masked_variables, masked_words, secrets_of, without
-from sgl_audit.probe.matrix import Axis, combinations, parse_shard
+from sgl_audit.probe.matrix import Axis, combinations, outward, parse_shard
 from sgl_audit.probe.prompts import read_prompts
 from sgl_audit.probe.recorder import Recorder
 from sgl_audit.probe.store import Store, decode, encode, finished, read_folder
@@ -181,6 +181,23 @@ def test_one_option_at_a_time_from_the_base_line_first() -> None:
     assert found[0].argv == (
         "--tp", "2", "--moe-runner-backend", "b", "--fp4-gemm-backend", "y",
     )  # fmt: skip
+
+
+def test_outward_from_the_launch_as_far_as_it_is_not_too_much() -> None:
+    base = {"moe_runner_backend": "b"}
+    found, farthest = outward(("--tp", "2"), (MOE, FP4), base)
+    assert [item.name for item in found] == [
+        "the launch", "moe_runner_backend=a", "moe_runner_backend=c",
+        "fp4_gemm_runner_backend=x", "fp4_gemm_runner_backend=y",
+        "moe_runner_backend=a fp4_gemm_runner_backend=x",
+        "moe_runner_backend=a fp4_gemm_runner_backend=y",
+        "moe_runner_backend=c fp4_gemm_runner_backend=x",
+        "moe_runner_backend=c fp4_gemm_runner_backend=y",
+    ]  # fmt: skip
+    assert farthest == 2
+    assert found[1].argv == ("--tp", "2", "--moe-runner-backend", "a")
+    short, farthest = outward(("--tp", "2"), (MOE, FP4), base, most=6)
+    assert (short, farthest) == (found[:5], 1)
 
 
 def test_a_flag_is_set_in_place_of_what_it_was() -> None:

@@ -39,6 +39,19 @@ def test_a_plan_starts_nothing_and_names_every_combination(probe: Probe) -> None
     assert all("--port" not in entry["argv"] for entry in data["entries"])
 
 
+def test_all_backends_are_tried_one_by_one_from_the_launch_as_it_is(probe: Probe) -> None:
+    done = probe("good", "--vary-all", "--plan", "--try-refused", "--format", "json")
+    assert done.code == 0, done.err
+    entries = json.loads(done.out)["entries"]
+    assert entries[0]["values"] == {}
+    sizes = [len(entry["values"]) for entry in entries]
+    assert sizes == sorted(sizes)
+    assert sizes.count(1) > 5
+    for entry in entries:
+        for value in entry["values"].values():
+            assert value in entry["argv"]
+
+
 def test_shards_share_the_plan_without_a_rest(probe: Probe) -> None:
     found = []
     for part in ("1/3", "2/3", "3/3"):

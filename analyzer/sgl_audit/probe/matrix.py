@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sgl_audit.errors import UsageError
@@ -12,6 +12,8 @@ from sgl_audit.probe.command import with_value
 
 RUN, SKIP, DONE = "run", "skip", "done"
 _MOST = 2000
+# Each is predicted before anything starts, and that takes about a second.
+_MOST_OUTWARD = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,40 @@ def combinations(
     found = [_combine(argv, axes, values, base) for values in itertools.product(*ordered)]
     # A stable sort: within one distance the order is that of the axes.
     return tuple(sorted(found, key=lambda item: item.distance))
+
+
+def outward(
+    argv: Sequence[str], axes: Sequence[Axis], base: Mapping[str, str], most: int = _MOST_OUTWARD
+) -> tuple[tuple[Combination, ...], int]:
+    """From the launch as it is outward: each other value of each option, then of two at once, and
+    so on, as far as the next step is not too much. What is not changed is not set.
+
+    Args:
+        base: for each option the value of the launch, where it is known.
+
+    Returns:
+        The combinations, and in how many options the farthest differ.
+    """
+    found = [Combination((), tuple(argv))]
+    for distance in range(1, len(axes) + 1):
+        step = list(_step(argv, axes, base, distance))
+        if distance > 1 and len(found) + len(step) > most:
+            return tuple(found), distance - 1
+        found += step
+    return tuple(found), len(axes)
+
+
+def _step(
+    argv: Sequence[str], axes: Sequence[Axis], base: Mapping[str, str], distance: int
+) -> Iterator[Combination]:
+    for chosen in itertools.combinations(axes, distance):
+        others = [[v for v in axis.values if v != base.get(axis.option)] for axis in chosen]
+        for values in itertools.product(*others):
+            words = tuple(argv)
+            for axis, value in zip(chosen, values, strict=True):
+                words = with_value(words, axis.flag, value)
+            pairs = zip((axis.option for axis in chosen), values, strict=True)
+            yield Combination(tuple(pairs), words, distance)
 
 
 def _base_first(axis: Axis, base: str | None) -> tuple[str, ...]:

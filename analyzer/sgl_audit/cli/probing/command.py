@@ -61,7 +61,14 @@ def probe(words: Words, wanted: Wanted, report: Report) -> int:
         kept = _kept(words.folder)
         # One launch that is asked for by itself is run, whatever is known of it.
         again = wanted.again or not varied
-        entries = plan(setting, axes, kept, again=again, try_refused=wanted.try_refused)
+        entries = plan(
+            setting,
+            axes,
+            kept,
+            again=again,
+            try_refused=wanted.try_refused,
+            everything=wanted.vary_all,
+        )
     entries = part_of(entries, number, count)
     if wanted.plan:
         output.write(targets, lambda target: _plan(entries, target, report, count))

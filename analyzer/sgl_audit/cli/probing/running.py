@@ -11,6 +11,7 @@ from types import FrameType
 from sgl_audit import __version__
 from sgl_audit.cli.probing.asking import Setting
 from sgl_audit.cli.probing.display import Display
+from sgl_audit.cli.stderr import say
 from sgl_audit.model.evidence import (
     Evidence,
     FailureClass,
@@ -36,6 +37,7 @@ from sgl_audit.probe.matrix import (
     Combination,
     Entry,
     combinations,
+    outward,
     refused,
 )
 from sgl_audit.probe.recorder import Recorder, make_key
@@ -53,10 +55,23 @@ def plan(
     *,
     again: bool,
     try_refused: bool,
+    everything: bool = False,
 ) -> tuple[Entry, ...]:
-    """What is to be run, in order, with what is known already."""
+    """What is to be run, in order, with what is known already.
+
+    Args:
+        everything: go outward from the launch as far as that can be done, in place of the whole
+            product of the axes, which no machine will ever finish.
+    """
     base = _base(setting, axes)
-    found = combinations(setting.argv, axes, base) if axes else (Combination((), setting.argv),)
+    found: tuple[Combination, ...] = (Combination((), setting.argv),)
+    if everything:
+        found, farthest = outward(setting.argv, axes, base)
+        if farthest < len(axes):
+            many = "one option" if farthest == 1 else f"{farthest} options"
+            say(f"--vary-all: what differs in more than {many} is left out; name such with --vary")
+    elif axes:
+        found = combinations(setting.argv, axes, base)
     return tuple(
         _entry(number, item, setting, kept, again=again, try_refused=try_refused or not axes)
         for number, item in enumerate(found, 1)
