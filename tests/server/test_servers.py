@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import http.server
+import json
 import os
 import signal
 import socket
@@ -286,3 +288,28 @@ def test_verify_agrees_on_this_machine_and_on_a_pretended_one(
             code = entry.run(["verify", "--python", server.python, *options, "--", *launch])
             said = capfd.readouterr().out
             assert (code, "1 of 1 launches agree" in said) == (0, True), said
+
+
+ORACLE = ROOT.parent / "shared" / "oracle"
+
+
+@SECOND_HALF
+@pytest.mark.skipif(not ORACLE.is_dir(), reason=f"launches with a known truth are not in {ORACLE}")
+def test_verify_agrees_on_thirty_launches_with_a_known_truth(
+    newer: Installed, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = (ORACLE / "resolve" / f"truth-{newer.version}.jsonl").read_text("utf-8")
+    rows = [row for row in map(json.loads, text.splitlines()) if row["arch"] == "sm120"]
+    rows.sort(key=lambda row: hashlib.sha256(row["id"].encode()).hexdigest())
+    batch = tmp_path / "launches.jsonl"
+    batch.write_text("\n".join(json.dumps(launch_of(row)) for row in rows[:30]))
+    assert entry.run(["verify", "--python", newer.python, "--batch", str(batch)]) == 0
+    assert "30 of 30 launches agree" in capfd.readouterr().out
+
+
+def launch_of(row: dict[str, Any]) -> dict[str, Any]:
+    folder = f"{ORACLE / 'models'}{os.sep}"
+    flags = [flag.replace("MODELS/", folder) for flag in row["flags"]]
+    return {
+        "id": row["id"], "arch": "sm120", "argv": ["--model-path", folder + row["model"], *flags]
+    }  # fmt: skip
