@@ -124,6 +124,18 @@ def test_an_audit_and_a_matrix_with_runs(folder: Path, capfd: pytest.CaptureFixt
         assert "does not count: it ran sglang 0.5.80" in " ".join(capfd.readouterr().out.split())
 
 
+def test_an_audit_for_ci_with_runs(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    words = ["audit", TREE, "--arch", "sm120", "--transformers", "none", "--evidence", str(folder)]
+    entry.run([*words, "--format", "github"])
+    lines = [line for line in capfd.readouterr().out.splitlines() if "run of the server" in line]
+    (line,) = lines
+    assert line.startswith("::warning title=run of the server%3A ")
+    assert "moe_runner_backend: predicted triton, observed cutlass" in line
+    entry.run([*words, "--format", "sarif"])
+    (run,) = json.loads(capfd.readouterr().out)["runs"]
+    assert [item["counts"] for item in run["properties"]["evidence"]] == [True, False]
+
+
 def test_without_evidence_reports_say_nothing_of_runs(capfd: pytest.CaptureFixture[str]) -> None:
     entry.run(["matrix", TREE, "--arch", "sm120", "--transformers", "none", "--format", "json"])
     assert "evidence" not in json.loads(capfd.readouterr().out)
