@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sgl_audit.cli import entry
 from sgl_audit.errors import UsageError
-from sgl_audit.model.evidence import Device, Evidence, RunEnvironment, RunLaunch, RunOutcome
+from sgl_audit.model.evidence import (
+    Device,
+    Evidence,
+    FailureClass,
+    RunEnvironment,
+    RunLaunch,
+    RunOutcome,
+)
 from sgl_audit.probe.command import (
     is_loopback,
     make_command,
@@ -41,6 +49,8 @@ def test_a_record_comes_back_as_it_was(tmp_path: Path) -> None:
     assert not unread
     assert finished((found,), "k" * 16) == kept
     assert finished((found,), "other") is None
+    lost = made.update(outcome=RunOutcome.FAILED, failure=FailureClass.PORT_TAKEN)
+    assert finished((replace(found, evidence=lost),), "k" * 16) is None
 
 
 def test_what_is_no_evidence_is_told(tmp_path: Path) -> None:
@@ -115,10 +125,13 @@ def test_no_secret_gets_into_a_record() -> None:
 
 def test_a_secret_is_hidden_wherever_a_server_repeats_it() -> None:
     secrets = secrets_of(
-        ("--api-key", "s3cret", "--x=1", "--admin-api-key=other"), (("A_TOKEN", "t0k"),)
+        ("--api-key", "s3cret", "--x=1", "--admin-api-key=other"),
+        (("A_TOKEN", "t0ken-of-a"), ("B_TOKEN", "EMPTY")),
     )
-    assert secrets == ("s3cret", "other", "t0k")
-    launch = RunLaunch(("--no-such", "s3cret"), url="http://h/?k=t0k", varied=(("a", "another"),))
+    assert secrets == ("s3cret", "other", "t0ken-of-a")
+    launch = RunLaunch(
+        ("--no-such", "s3cret"), url="http://h/?k=t0ken-of-a", varied=(("a", "another"),)
+    )
     hidden = without(launch, secrets)
     assert hidden.argv == ("--no-such", "***")
     assert hidden.url == "http://h/?k=***"

@@ -13,7 +13,7 @@ _SECRET = re.compile(
     r"(?i)(?:^|[-_])(?:token|secret|password|passwd|(?:api|access|private|secret)[-_]?key|credentials?)$"
 )
 # Shorter ones are words that may stand anywhere.
-_LEAST = 3
+_LEAST, _LEAST_OF_VARIABLES = 3, 8
 
 Kept = TypeVar("Kept")
 
@@ -32,9 +32,10 @@ def masked_variables(
 
 def secrets_of(argv: Sequence[str], variables: Iterable[tuple[str, str]] = ()) -> tuple[str, ...]:
     """The secret values themselves."""
-    found = [secret for _, secret in _flags(argv)]
-    found += [value for name, value in variables if _SECRET.search(name)]
-    return tuple(dict.fromkeys(value for value in found if len(value) >= _LEAST and value != MASK))
+    found = [secret for _, secret in _flags(argv) if len(secret) >= _LEAST]
+    named = (value for name, value in variables if _SECRET.search(name))
+    found += [value for value in named if len(value) >= _LEAST_OF_VARIABLES]
+    return tuple(dict.fromkeys(value for value in found if value != MASK))
 
 
 def without(kept: Kept, secrets: Sequence[str]) -> Kept:

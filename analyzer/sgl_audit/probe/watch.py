@@ -15,7 +15,7 @@ from sgl_audit.probe.signatures import SIGNATURES
 
 # Generous: weights of a large model from a slow disk take half an hour.
 DEADLINES: Mapping[Phase, float] = {
-    Phase.START: 300.0,
+    Phase.START: 900.0,
     Phase.LOAD: 3600.0,
     Phase.WARMUP: 900.0,
     Phase.SMOKE: 900.0,

@@ -77,9 +77,14 @@ def probe(words: Words, wanted: Wanted, report: Report) -> int:
     store = Store(words.folder)
     found: list[Evidence] = []
     with Display(live=report.live) as display:
-        for evidence in carry_out(entries, setting, store, display, until=wanted.until):
-            found.append(evidence)
-            display.say(_line(evidence))
+        try:
+            for evidence in carry_out(entries, setting, store, display, until=wanted.until):
+                found.append(evidence)
+                display.say(_line(evidence))
+        except KeyboardInterrupt:
+            if varied:
+                display.say("interrupted; the same command goes on where this one stopped")
+            raise
     output.write(targets, lambda target: render(found, target, report.color))
     return exit_code(found)
 

@@ -24,13 +24,17 @@ from sgl_audit.model.evidence import (
     RunOutcome,
 )
 from sgl_audit.probe import observe, smoke, speed
+from sgl_audit.probe.aftermath import State
+from sgl_audit.probe.classify import End, Failure
 from sgl_audit.probe.client import Client
 from sgl_audit.probe.command import is_loopback
+from sgl_audit.probe.logs import from_lines
 from sgl_audit.probe.masking import masked_words
 from sgl_audit.probe.prompts import SUITE, read_prompts, with_own
 from sgl_audit.probe.recorder import Recorder
 from sgl_audit.probe.store import Store, key_of
 from sgl_audit.probe.watch import DEADLINES, PROMPT_S
+from sgl_audit.probe.weighing import Seen, weigh
 
 TOKEN = "SGL_AUDIT_TOKEN"
 _MEASURE_S = 120.0
@@ -91,27 +95,38 @@ def judge(url: str, allow_remote: bool, words: Words) -> Evidence:
 def _conclude(
     recorder: Recorder, client: Client, asked: Sequence[smoke.Asked], wanted: int, words: Words
 ) -> Evidence:
-    verdict = smoke.weigh(asked)
-    if verdict.failure is not None:
+    failure, notes = _weigh(client, asked, wanted)
+    if failure is not None:
         return recorder.update(
             outcome=RunOutcome.FAILED,
-            failure=verdict.failure,
-            summary=verdict.summary,
-            grounds=verdict.grounds,
-            notes=verdict.notes,
+            failure=failure.failure,
+            summary=failure.summary,
+            grounds=failure.grounds,
+            notes=notes,
         )
     found, wrong = speed.measure(client, words.concurrency, _MEASURE_S)
     slow = speed.too_slow(found, words.slow_below)
-    if len(asked) < wanted:
-        slow = f"only {len(asked)} of {wanted} prompts were answered within the phase's time"
     return recorder.update(
         outcome=RunOutcome.FAILED if slow else RunOutcome.PASSED,
         failure=FailureClass.SLOW if slow else None,
         summary=slow or f"{len(asked)} prompts answered, nothing wrong found",
         grounds=(Ground("answer", slow),) if slow else (),
-        notes=(*verdict.notes, *wrong),
+        notes=(*notes, *wrong),
         speed=found,
     )
+
+
+def _weigh(
+    client: Client, asked: Sequence[smoke.Asked], wanted: int
+) -> tuple[Failure | None, tuple[str, ...]]:
+    """As for a server of our own, but that its log and its process are out of sight."""
+    verdict = smoke.weigh(asked)
+    failure = verdict.failure
+    lost = failure is FailureClass.DIED_PROMPT or failure is FailureClass.HANG
+    if failure is not None and lost and not _answers(client):
+        return Failure(failure, verdict.summary, verdict.grounds), verdict.notes
+    end = End(None, Phase.SMOKE)
+    return weigh(Seen(asked, from_lines([]), State.WELL, end, wanted=wanted))
 
 
 def _answers(client: Client) -> bool:
