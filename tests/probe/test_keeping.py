@@ -28,7 +28,7 @@ from sgl_audit.probe.gpus import read_line
 from sgl_audit.probe.machine import check_port
 from sgl_audit.probe.masking import masked_variables, masked_words, secrets_of, without
 from sgl_audit.probe.matrix import Axis, combinations, outward, parse_shard
-from sgl_audit.probe.prompts import read_prompts
+from sgl_audit.probe.own_prompts import read_prompts
 from sgl_audit.probe.recorder import Recorder
 from sgl_audit.probe.store import Store, decode, encode, finished, read_folder
 

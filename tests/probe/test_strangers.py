@@ -18,7 +18,7 @@ import pytest
 from sgl_audit.cli import entry
 from sgl_audit.errors import UsageError
 from sgl_audit.probe.logs import Log
-from sgl_audit.probe.prompts import read_prompts
+from sgl_audit.probe.own_prompts import read_prompts
 
 from .conftest import MODEL, Probe, read_records
 from .test_runs import _servers, _start, _wait_for

@@ -19,7 +19,8 @@ from sgl_audit.probe.command import CPU_ENGINE, inherited, value_of
 from sgl_audit.probe.interpreter import Interpreter, ask
 from sgl_audit.probe.masking import masked_variables, secrets_of
 from sgl_audit.probe.matrix import Axis
-from sgl_audit.probe.prompts import SUITE, Prompt, read_prompts, with_own
+from sgl_audit.probe.own_prompts import read_prompts
+from sgl_audit.probe.prompts import SUITE, Prompt, with_own
 
 _PHASES = (Phase.START, Phase.LOAD, Phase.WARMUP, Phase.SMOKE, Phase.MEASURE, Phase.STOP)
 

@@ -30,7 +30,8 @@ from sgl_audit.probe.client import Client
 from sgl_audit.probe.command import is_loopback
 from sgl_audit.probe.logs import from_lines
 from sgl_audit.probe.masking import masked_words
-from sgl_audit.probe.prompts import SUITE, read_prompts, with_own
+from sgl_audit.probe.own_prompts import read_prompts
+from sgl_audit.probe.prompts import SUITE, with_own
 from sgl_audit.probe.recorder import Recorder
 from sgl_audit.probe.store import Store, key_of
 from sgl_audit.probe.watch import DEADLINES, PROMPT_S
