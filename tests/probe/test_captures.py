@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from sgl_audit.model.evidence import FailureClass
-from sgl_audit.probe import smoke
+from sgl_audit.probe import smoke, verdicts
 from sgl_audit.probe.client import Answer, read_answer
 from sgl_audit.probe.prompts import Prompt
 
@@ -43,8 +43,8 @@ def answer_of(row: dict[str, Any]) -> Answer:
     return read_answer(row["status"], json.dumps(row["data"]) if "data" in row else row["body"])
 
 
-def verdict(rows: list[dict[str, Any]], vocabulary: int | None = VOCABULARY) -> smoke.Verdict:
-    return smoke.weigh([smoke.judged(prompt_of(r), answer_of(r), vocabulary) for r in rows])
+def verdict(rows: list[dict[str, Any]], vocabulary: int | None = VOCABULARY) -> verdicts.Verdict:
+    return verdicts.weigh([smoke.judged(prompt_of(r), answer_of(r), vocabulary) for r in rows])
 
 
 def model_of(case: str) -> str:

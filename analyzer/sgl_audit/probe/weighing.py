@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sgl_audit.model.evidence import FailureClass, Ground
-from sgl_audit.probe import judges, smoke
+from sgl_audit.probe import judges, smoke, verdicts
 from sgl_audit.probe.aftermath import State
 from sgl_audit.probe.causes import causes
 from sgl_audit.probe.classify import End, Failure, classify, known, said_by_log
@@ -43,7 +43,7 @@ def weigh(seen: Seen) -> tuple[Failure | None, tuple[str, ...]]:
     In this order: NaN in an answer, which explains whatever came after it; the end of the server;
     NaN in its log; then what single answers show.
     """
-    verdict = smoke.weigh(seen.asked)
+    verdict = verdicts.weigh(seen.asked)
     logged = said_by_log(seen.log)
     gone = _gone(seen)
     found = _unwritable(seen)
@@ -60,7 +60,7 @@ def weigh(seen: Seen) -> tuple[Failure | None, tuple[str, ...]]:
 
 def _unwritable(seen: Seen) -> Failure | None:
     """NaN that the server could not write into its answer, and so answered HTTP 500."""
-    faults = smoke.having(judges.FAULT, seen.asked)
+    faults = verdicts.having(judges.FAULT, seen.asked)
     raised = [item for item in causes(seen.log.lines) if item.start >= seen.began]
     cause = next((item for item in raised if known(item) is FailureClass.NAN), None)
     if faults is None or cause is None:
@@ -96,7 +96,7 @@ def _gone(seen: Seen) -> Failure | None:
     return replace(found, summary=text, grounds=grounds)
 
 
-def _answered(seen: Seen, verdict: smoke.Verdict) -> Failure:
+def _answered(seen: Seen, verdict: verdicts.Verdict) -> Failure:
     """A fault in the answers of a server that lives."""
     match verdict.failure:
         case FailureClass.HANG:
@@ -113,7 +113,7 @@ def _answered(seen: Seen, verdict: smoke.Verdict) -> Failure:
     return _failure(verdict, ())
 
 
-def _late(verdict: smoke.Verdict) -> Failure:
+def _late(verdict: verdicts.Verdict) -> Failure:
     text = f"{verdict.summary} in time, although the server is well"
     return Failure(FailureClass.SLOW, text, verdict.grounds)
 
@@ -125,6 +125,6 @@ def _unfinished(seen: Seen) -> Failure:
     return Failure(FailureClass.SLOW, text, (Ground("answer", ground),))
 
 
-def _failure(verdict: smoke.Verdict, more: Sequence[Ground]) -> Failure:
+def _failure(verdict: verdicts.Verdict, more: Sequence[Ground]) -> Failure:
     assert verdict.failure is not None
     return Failure(verdict.failure, verdict.summary, (*verdict.grounds, *more))

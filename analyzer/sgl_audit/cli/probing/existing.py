@@ -23,7 +23,7 @@ from sgl_audit.model.evidence import (
     RunLaunch,
     RunOutcome,
 )
-from sgl_audit.probe import observe, smoke, speed
+from sgl_audit.probe import observe, smoke, speed, verdicts
 from sgl_audit.probe.aftermath import State
 from sgl_audit.probe.classify import End, Failure
 from sgl_audit.probe.client import Client
@@ -121,7 +121,7 @@ def _weigh(
     client: Client, asked: Sequence[smoke.Asked], wanted: int
 ) -> tuple[Failure | None, tuple[str, ...]]:
     """As for a server of our own, but that its log and its process are out of sight."""
-    verdict = smoke.weigh(asked)
+    verdict = verdicts.weigh(asked)
     failure = verdict.failure
     lost = failure is FailureClass.DIED_PROMPT or failure is FailureClass.HANG
     if failure is not None and lost and not _answers(client):
