@@ -106,6 +106,11 @@ class Handler(BaseHTTPRequestHandler):
         text = body.get("text") or body.get("prompt") or body["messages"][0]["content"]
         if CASE == "fragile" and "POISON" in text:
             die("RuntimeError: shapes do not fit")
+        if body.get("stream"):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b'data: {"text": "a"}\n\ndata: [DONE]\n\n')
+            return
         said, logprob = reply_to(text)
         if CASE == "unwritable" and "POISON" in text:
             say("INFO:     Exception in ASGI application")

@@ -157,6 +157,7 @@ def test_throughput_at_both_concurrencies_and_the_time_to_the_first_token(probe:
     speed = probe("good", "--concurrency", "3").record["speed"]
     assert [item["concurrency"] for item in speed] == [1, 3]
     assert all(item["tokens_per_second"] > 0 for item in speed)
+    assert all(0 < item["first_token_s"] < 10 for item in speed)
     assert not probe("good", "--no-speed").records[-1]["speed"]
 
 

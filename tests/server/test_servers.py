@@ -84,9 +84,13 @@ def test_death_on_the_first_prompt(server: Installed, probe: Probe) -> None:
 
 @SECOND_HALF
 def test_a_healthy_model_passes_in_the_older_release(older: Installed, probe: Probe) -> None:
-    record = probe(older, "healthy", code=0)
+    record = probe(older, "healthy", code=0, speed=2)
     assert record["outcome"] == "passed"
-    assert record["identity" if "identity" in record else "observation"]["identity"]
+    assert [item["concurrency"] for item in record["speed"]] == [1, 2]
+    for item in record["speed"]:
+        assert item["tokens_per_second"] > 0
+        assert item["first_token_s"] > 0
+    assert record["observation"]["identity"]
     assert "contradicted" not in verdicts(record).values()
     values = {v["name"]: v for v in record["observation"]["values"]}
     # The scheduler knows what the resolution left open.

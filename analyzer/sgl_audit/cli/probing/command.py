@@ -108,7 +108,7 @@ def _line(evidence: Evidence) -> str:
     name = " ".join(f"{a}={b}" for a, b in evidence.launch.varied) or "the launch"
     what = f"{evidence.outcome}: {evidence.failure}" if evidence.failure else str(evidence.outcome)
     wrong = sum(one.agreement is Agreement.CONTRADICTED for one in evidence.compared)
-    more = f"; {wrong} predictions contradicted" if wrong else ""
+    more = f"; {wrong} prediction{'' if wrong == 1 else 's'} contradicted" if wrong else ""
     return f"{name}: {what}. {evidence.summary}{more}"
 
 
