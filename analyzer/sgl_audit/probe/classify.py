@@ -9,7 +9,7 @@ from sgl_audit.model.evidence import FailureClass, Ground, Phase
 from sgl_audit.model.source import Place
 from sgl_audit.probe.causes import Cause, last_cause
 from sgl_audit.probe.logs import Log
-from sgl_audit.probe.signatures import CHILD_GONE, HARMLESS, SIGNATURES, USAGE
+from sgl_audit.probe.signatures import CHILD_GONE, HARMLESS, REPEATED, SIGNATURES, USAGE
 
 _RESOLVING = re.compile(r"^sglang/srt/(?:server_args\.py|arg_groups/)")
 _REFUSING = re.compile(r"^(?:raise|assert)\b")
@@ -81,7 +81,8 @@ def said_by_log(log: Log, start: int = 0) -> Failure | None:
     """A failure that the log shows while the server still answers, as NaN warnings do."""
     for signature in SIGNATURES:
         if signature.anywhere and signature.failure is FailureClass.NAN:
-            index = _first(log, signature.pattern, start)
+            # A warning is what is looked for here.
+            index = _first(log, signature.pattern, REPEATED, start)
             if index is not None:
                 text = f"the log warns of NaN in line {index + 1}"
                 return Failure(signature.failure, text, (log.ground(index),))
@@ -110,17 +111,17 @@ def _signed(log: Log, cause: Cause | None) -> Failure | None:
     if cause is not None and failure is not None:
         return _caused(log, cause, failure)
     for signature in SIGNATURES:
-        index = _first(log, signature.pattern) if signature.anywhere else None
+        index = _first(log, signature.pattern, HARMLESS) if signature.anywhere else None
         if index is not None:
             said = _cut(log.lines[index])
             return Failure(signature.failure, said, (log.ground(index),))
     return None
 
 
-def _first(log: Log, pattern: re.Pattern[str], start: int = 0) -> int | None:
+def _first(log: Log, pattern: re.Pattern[str], but: re.Pattern[str], start: int = 0) -> int | None:
     """The first line that says it in earnest."""
     index = log.find(pattern, start)
-    while index is not None and HARMLESS.search(log.lines[index]):
+    while index is not None and but.search(log.lines[index]):
         index = log.find(pattern, index + 1)
     return index
 

@@ -114,8 +114,9 @@ CHILD_GONE = re.compile(
     r"Received sigquit from a child process|SIGQUIT received|kill_process_tree called"
     r"|Subprocess .* crashed|scheduler died"
 )
-# Not a failure: models that cannot be loaded here are left out with a line each, and the line of
-# the arguments repeats what the user wrote.
+# The line of the arguments repeats what the user wrote.
+REPEATED = re.compile(r"\bserver_args=")
+# Not a failure: models that cannot be loaded here are left out with a line each.
 HARMLESS = re.compile(
     r"\bserver_args=|Ignore import error"
     r"|init failed \(|UserWarning|Warning:|FastAPIDeprecationWarning"

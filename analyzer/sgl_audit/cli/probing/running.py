@@ -130,9 +130,9 @@ def carry_out(
     for entry in entries:
         if entry.action == DONE:
             assert entry.evidence is not None
-            yield entry.evidence
+            evidence = entry.evidence
         elif entry.action == SKIP:
-            yield _skipped(entry, setting, store)
+            evidence = _skipped(entry, setting, store)
         else:
             start = time.monotonic()
             evidence = run_one(entry, setting, store, display)
@@ -140,9 +140,9 @@ def carry_out(
             todo -= 1
             if len(entries) > 1:
                 display.say(_cost(spent, todo))
-            yield evidence
-            if until == FIRST_PASS and evidence.outcome is RunOutcome.PASSED:
-                return
+        yield evidence
+        if until == FIRST_PASS and evidence.outcome is RunOutcome.PASSED:
+            return
 
 
 def _cost(spent: Sequence[float], todo: int) -> str:
