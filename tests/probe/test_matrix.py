@@ -84,6 +84,10 @@ def test_what_is_proved_refused_is_not_started(probe: Probe) -> None:
     done = probe("backend", *vary)
     outcomes = {values(record): record["outcome"] for record in done.records}
     assert outcomes == {("triton",): "passed", ("trtllm_mha",): "skipped"}
+    # Skipped once, and not noted again; started where that is wanted.
+    assert len(probe("backend", *vary).records) == 2
+    started = probe("backend", *vary, "--try-refused").records[2:]
+    assert [values(record) for record in started] == [("trtllm_mha",)]
     skipped = next(record for record in done.records if record["outcome"] == "skipped")
     assert "sglang/" in skipped["summary"]
     assert skipped["log"] is None

@@ -106,12 +106,13 @@ def _entry(
     prediction = without(setting.predictor.predict(combination.argv), setting.secrets)
     key = key_for(setting, combination)
     done = None if again else finished(kept, key)
-    if done is not None and not (done.outcome is RunOutcome.SKIPPED and try_refused):
+    said = refused(prediction) if prediction is not None else ""
+    why = "" if try_refused else said
+    # What was skipped was never run: it is done only while it is still predicted to be refused.
+    if done is not None and (why or done.outcome is not RunOutcome.SKIPPED):
         what = f"{done.outcome}: {done.failure}" if done.failure else str(done.outcome)
         return Entry(number, combination, DONE, prediction, key, what, done)
-    why = refused(prediction) if prediction is not None else ""
-    action = SKIP if why and not try_refused else RUN
-    return Entry(number, combination, action, prediction, key, why)
+    return Entry(number, combination, SKIP if why else RUN, prediction, key, said)
 
 
 def key_for(setting: Setting, combination: Combination) -> str:
