@@ -79,6 +79,9 @@ class Handler(BaseHTTPRequestHandler):
                 CUT.set()
             self.close_connection = True
             return True
+        if CASE == "last-word" and "POISON" in text:
+            self.send(500)
+            die("RuntimeError: shapes do not fit")
         if CASE == "trickle" and "POISON" in text:
             self.send_response(200)
             self.end_headers()

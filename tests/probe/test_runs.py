@@ -138,6 +138,12 @@ def test_a_connection_that_is_cut_twice_is_no_death_where_the_server_lives(
     assert record["stopping"]["how"] == "SIGTERM"
 
 
+def test_death_after_a_last_answer_has_its_cause(probe: Probe, tmp_path: Path) -> None:
+    record = probe("last-word", *poisoned(tmp_path)).record
+    assert record["failure"] == "died on a prompt"
+    assert "shapes do not fit" in record["summary"]
+
+
 def test_an_answer_without_an_end_is_slow_where_the_server_is_well(
     probe: Probe, tmp_path: Path
 ) -> None:

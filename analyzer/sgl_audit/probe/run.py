@@ -48,7 +48,8 @@ class Run:
         )
         self.server: Server | None = None
         self._asked: tuple[smoke.Asked, ...] = ()
-        self._began = self._before_last = 0
+        # Lines of the log before the first question, and after each answer.
+        self._marks: list[int] = [0]
         self._phase = Phase.CHECK
         self._killed_before = oom_kills()
         self._gpu_before = used_mib() if request.environment.device.kind != "cpu" else None
@@ -142,7 +143,7 @@ class Run:
         if seen is not None and seen.identity.startswith("NOT"):
             ground = Ground("answer", seen.identity)
             return Failure(FailureClass.PORT_TAKEN, "another server answers", (ground,))
-        self._began = self._before_last = self._lines()
+        self._marks = [self._lines()]
         self._asked = smoke.ask_all(
             self.client,
             self.request.prompts,
@@ -169,8 +170,7 @@ class Run:
 
     def _answered(self, asked: tuple[smoke.Asked, ...]) -> None:
         self.recorder.update(smoke=tuple(item.result for item in asked))
-        if asked[-1].answer.status is not None:
-            self._before_last = self._lines()
+        self._marks.append(self._lines())
         self._tell()
 
     def _weigh(self) -> Failure | None:
@@ -184,8 +184,9 @@ class Run:
             self.log,
             state,
             self._end(self.server.exit_code(), Phase.SMOKE),
-            self._began,
-            self._before_last,
+            self._marks[0],
+            # Also where its answer came: what it died of may be there before anybody looks.
+            self._marks[max(0, len(self._asked) - 1)],
             len(self.request.prompts),
             self.server.usage().stopped,
         )
@@ -206,7 +207,8 @@ class Run:
         self._tell()
         if state is not State.WELL:
             assert self.server is not None
-            return ended(state, self.log, self._end(self.server.exit_code(), Phase.MEASURE))
+            end = self._end(self.server.exit_code(), Phase.MEASURE)
+            return ended(state, self.log, end, self._marks[-1])
         text = speed.too_slow(found, self.request.slow_below)
         return Failure(FailureClass.SLOW, text, (Ground("answer", text),)) if text else None
 
