@@ -3,6 +3,7 @@
 What it says in each case are facts about SGLang 0.5.9 to 0.5.23 on a CPU. FAKE names the case.
 """
 
+import contextlib
 import json
 import math
 import os
@@ -16,6 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 CASE = os.environ.get("FAKE", "good")
 VOCABULARY = 512
 KNOWN = {"capital": "Paris.", "2+2": "It is 4.", "prime": "2, 3, 5, 7, 11, 13", "1, 2, 3": " 5, 6"}
+CUT = threading.Event()
 ARGS = {"attention_backend": "torch_native", "moe_runner_backend": "auto", "random_seed": 77}
 
 
@@ -63,23 +65,55 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         if self.path == "/health":
-            self.send(200)
+            self.send(503 if CASE == "unwell" else 200)
         elif self.path == "/server_info":
             state = {"attention_backend": ARGS["attention_backend"]}
             self.send(200, {**ARGS, "version": "0.5.90", "internal_states": [state]})
         else:
             self.send(404)
 
+    def spoilt(self, text):
+        """Ends the connection without an answer, or sends one that never ends."""
+        if CASE in ("cut", "cut-once") and "POISON" in text and not CUT.is_set():
+            if CASE == "cut-once":
+                CUT.set()
+            self.close_connection = True
+            return True
+        if CASE == "last-word" and "POISON" in text:
+            self.send(500)
+            die("RuntimeError: shapes do not fit")
+        if CASE == "trickle" and "POISON" in text:
+            self.send_response(200)
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                while True:
+                    self.wfile.write(b" ")
+                    time.sleep(0.05)
+            return True
+        return False
+
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         sampling = body.get("sampling_params", body)
+        if CASE == "keyed" and self.headers.get("Authorization") != "Bearer s3cret":
+            self.send(401, {"error": "Unauthorized"})
+            return
+        if CASE == "crowd" and sampling.get("ignore_eos") and not body.get("stream"):
+            die("RuntimeError: too many at once")
+        if self.spoilt(body.get("text") or ""):
+            return
         if CASE == "nan" and sampling.get("temperature"):
             die("RuntimeError: probability tensor contains either `inf`, `nan` or element < 0")
-        if CASE == "stuck":
+        if CASE == "stuck" or (CASE == "crawl" and sampling.get("ignore_eos")):
             time.sleep(60)
         text = body.get("text") or body.get("prompt") or body["messages"][0]["content"]
         if CASE == "fragile" and "POISON" in text:
             die("RuntimeError: shapes do not fit")
+        if body.get("stream"):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b'data: {"text": "a"}\n\ndata: [DONE]\n\n')
+            return
         said, logprob = reply_to(text)
         if CASE == "unwritable" and "POISON" in text:
             say("INFO:     Exception in ASGI application")
@@ -120,7 +154,15 @@ def main():
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     # A child in a session of its own, as a server may leave one behind.
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    if CASE == "early":
+        time.sleep(600)
     say(f"server_args={ARGS!r}")
+    if CASE == "endless":
+        # A progress bar without an end, and one line of a hundred megabytes.
+        for _ in range(100):
+            print("only requires not support " * 40_000, end="", flush=True)
+        print("\r50%" * 50_000, end="", flush=True)
+        print(flush=True)
     if CASE == "missing":
         die("ModuleNotFoundError: No module named 'flashinfer'")
     if CASE == "frozen":
@@ -145,6 +187,6 @@ def main():
 
 
 if __name__ == "__main__":
-    if CASE not in ("deaf", "silent", "frozen", "portless"):
+    if CASE not in ("deaf", "silent", "frozen", "portless", "early"):
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     main()

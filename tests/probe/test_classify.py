@@ -163,6 +163,28 @@ def test_nan_in_the_log() -> None:
     assert said_by_log(from_lines(["all is well"])) is None
 
 
+def test_what_the_user_wrote_is_no_failure() -> None:
+    path = "[2026] server_args={'model_path': '/models/NaN detected!/CUDA out of memory'}"
+    assert said_by_log(from_lines([path])) is None
+    assert class_of([path], 1) is F.UNKNOWN
+    warned = [path, "/a.py:7: RuntimeWarning: NaN detected! in the logits"]
+    assert said_by_log(from_lines(warned)) is not None
+
+
+def test_a_known_text_after_a_harmless_one_counts() -> None:
+    lines = ["x.py:1: UserWarning: CUDA out of memory is near", "CUDA out of memory. Tried 2 GiB"]
+    assert class_of(lines, 1) is F.OUT_OF_MEMORY
+    assert class_of(lines[:1], 1) is F.UNKNOWN
+
+
+def test_an_exception_of_its_own_is_not_the_oom_killers_doing() -> None:
+    own = died("KeyError: 'novel'", RUNNER)
+    assert classify(from_lines(own), End(-9, Phase.LOAD, oom_kills=1)).failure is F.UNKNOWN
+    after = [GONE, *died("KeyError: 'novel'", RUNNER, gone=False)]
+    found = classify(from_lines(after), End(-9, Phase.LOAD, oom_kills=1))
+    assert found.failure is F.OOM_KILLED
+
+
 def test_a_taken_port_that_only_the_server_notices() -> None:
     lines = ["INFO: Application startup complete.", "ERROR: [Errno 98] error while attempting to "
              "bind on address ('127.0.0.1', 57541): address already in use"]  # fmt: skip

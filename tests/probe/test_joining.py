@@ -67,6 +67,16 @@ def test_which_runs_count(
     assert foreign(RUN, version, capabilities, argv) == said
 
 
+def test_a_run_with_other_variables_is_another_launch() -> None:
+    ran = (("SGLANG_SANITIZE_NAN_LOGITS", "1"), ("SGLANG_CACHE_DIR", "/c"), ("CUDA_HOME", "/x"))
+    run = replace(RUN, launch=replace(RUN.launch, environment=ran))
+    argv = RUN.launch.argv
+    said = foreign(run, "0.5.90", ("sm120",), argv, {})
+    assert said == "it ran with SGLANG_SANITIZE_NAN_LOGITS set to '1', and here it is not set"
+    assert not foreign(run, "0.5.90", ("sm120",), argv, {"SGLANG_SANITIZE_NAN_LOGITS": "1"})
+    assert foreign(RUN, "0.5.90", ("sm120",), argv, {"SGLANG_X": "0"}).endswith("set to '0'")
+
+
 def test_a_run_of_unknown_version_never_counts() -> None:
     unknown = replace(RUN, environment=replace(RUN.environment, sglang=None))
     assert foreign(unknown, None, ("sm120",), None)
@@ -112,6 +122,18 @@ def test_an_audit_and_a_matrix_with_runs(folder: Path, capfd: pytest.CaptureFixt
         assert [run["counts"] for run in runs] == [True, False]
         entry.run([command, *common])
         assert "does not count: it ran sglang 0.5.80" in " ".join(capfd.readouterr().out.split())
+
+
+def test_an_audit_for_ci_with_runs(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    words = ["audit", TREE, "--arch", "sm120", "--transformers", "none", "--evidence", str(folder)]
+    entry.run([*words, "--format", "github"])
+    lines = [line for line in capfd.readouterr().out.splitlines() if "run of the server" in line]
+    (line,) = lines
+    assert line.startswith("::warning title=run of the server%3A ")
+    assert "moe_runner_backend: predicted triton, observed cutlass" in line
+    entry.run([*words, "--format", "sarif"])
+    (run,) = json.loads(capfd.readouterr().out)["runs"]
+    assert [item["counts"] for item in run["properties"]["evidence"]] == [True, False]
 
 
 def test_without_evidence_reports_say_nothing_of_runs(capfd: pytest.CaptureFixture[str]) -> None:

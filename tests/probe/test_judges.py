@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sgl_audit.model.evidence import FailureClass
-from sgl_audit.probe import judges, smoke
+from sgl_audit.probe import judges, smoke, verdicts
 from sgl_audit.probe.client import Answer, read_answer
 from sgl_audit.probe.prompts import SUITE, Prompt, with_own
 
@@ -148,8 +148,8 @@ def test_sampled_prompts_come_last() -> None:
     assert [prompt.sampled for prompt in SUITE] == sorted(prompt.sampled for prompt in SUITE)
 
 
-def weighed(*answers: tuple[Prompt, Answer]) -> smoke.Verdict:
-    return smoke.weigh([smoke.judged(prompt, answer, 512) for prompt, answer in answers])
+def weighed(*answers: tuple[Prompt, Answer]) -> verdicts.Verdict:
+    return verdicts.weigh([smoke.judged(prompt, answer, 512) for prompt, answer in answers])
 
 
 def test_one_missed_question_is_a_note_and_most_of_them_a_failure() -> None:

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sgl_audit.cli import entry
 from sgl_audit.errors import UsageError
-from sgl_audit.model.evidence import Device, Evidence, RunEnvironment, RunLaunch, RunOutcome
+from sgl_audit.model.evidence import (
+    Device,
+    Evidence,
+    FailureClass,
+    RunEnvironment,
+    RunLaunch,
+    RunOutcome,
+)
 from sgl_audit.probe.command import (
     is_loopback,
     make_command,
-    masked_variables,
-    masked_words,
+    with_value,
     without_address,
 )
 from sgl_audit.probe.gpus import read_line
-from sgl_audit.probe.matrix import Axis, combinations, parse_shard, with_value
-from sgl_audit.probe.prompts import read_prompts
+from sgl_audit.probe.machine import check_port
+from sgl_audit.probe.masking import masked_variables, masked_words, secrets_of, without
+from sgl_audit.probe.matrix import Axis, combinations, outward, parse_shard
+from sgl_audit.probe.own_prompts import read_prompts
 from sgl_audit.probe.recorder import Recorder
 from sgl_audit.probe.store import Store, decode, encode, finished, read_folder
 
@@ -40,6 +49,8 @@ def test_a_record_comes_back_as_it_was(tmp_path: Path) -> None:
     assert not unread
     assert finished((found,), "k" * 16) == kept
     assert finished((found,), "other") is None
+    lost = made.update(outcome=RunOutcome.FAILED, failure=FailureClass.PORT_TAKEN)
+    assert finished((replace(found, evidence=lost),), "k" * 16) is None
 
 
 def test_what_is_no_evidence_is_told(tmp_path: Path) -> None:
@@ -112,6 +123,43 @@ def test_no_secret_gets_into_a_record() -> None:
     )
 
 
+def test_a_secret_is_hidden_wherever_a_server_repeats_it() -> None:
+    secrets = secrets_of(
+        ("--api-key", "s3cret", "--x=1", "--admin-api-key=other"),
+        (("A_TOKEN", "t0ken-of-a"), ("B_TOKEN", "EMPTY")),
+    )
+    assert secrets == ("s3cret", "other", "t0ken-of-a")
+    launch = RunLaunch(
+        ("--no-such", "s3cret"), url="http://h/?k=t0ken-of-a", varied=(("a", "another"),)
+    )
+    hidden = without(launch, secrets)
+    assert hidden.argv == ("--no-such", "***")
+    assert hidden.url == "http://h/?k=***"
+    # Part of a word is not the secret.
+    assert hidden.varied == (("a", "another"),)
+
+
+@pytest.mark.parametrize("port", ["99999", "-1", "http", "1" * 5000])
+def test_a_port_that_is_none(port: str) -> None:
+    with pytest.raises(UsageError, match="no number from 0 to 65535"):
+        make_command("/py", (f"--port={port}",), (), None)
+
+
+def test_any_port_becomes_one(capfd: pytest.CaptureFixture[str]) -> None:
+    made = make_command("/py", ("--port", "0"), (), None)
+    assert made.port > 0
+    assert made.argv[-1] == str(made.port)
+    assert made.argv.count("--port") == 1
+
+
+def test_a_host_that_is_not_here_is_no_taken_port() -> None:
+    made = make_command("/py", ("--host", "192.0.2.7", "--port", "31000"), (), None)
+    with pytest.raises(UsageError, match="no server can listen on port 31000"):
+        check_port(made.host, made.port)
+    six = make_command("/py", ("--host", "::1", "--port", "31000"), (), None)
+    assert six.url == "http://[::1]:31000"
+
+
 def test_the_command_gets_an_address_and_the_device() -> None:
     made = make_command("/py", ("--model-path", "/m"), (), "cpu")
     assert made.words[:3] == ("/py", "-m", "sglang.launch_server")
@@ -146,6 +194,23 @@ def test_one_option_at_a_time_from_the_base_line_first() -> None:
     assert found[0].argv == (
         "--tp", "2", "--moe-runner-backend", "b", "--fp4-gemm-backend", "y",
     )  # fmt: skip
+
+
+def test_outward_from_the_launch_as_far_as_it_is_not_too_much() -> None:
+    base = {"moe_runner_backend": "b"}
+    found, farthest = outward(("--tp", "2"), (MOE, FP4), base)
+    assert [item.name for item in found] == [
+        "the launch", "moe_runner_backend=a", "moe_runner_backend=c",
+        "fp4_gemm_runner_backend=x", "fp4_gemm_runner_backend=y",
+        "moe_runner_backend=a fp4_gemm_runner_backend=x",
+        "moe_runner_backend=a fp4_gemm_runner_backend=y",
+        "moe_runner_backend=c fp4_gemm_runner_backend=x",
+        "moe_runner_backend=c fp4_gemm_runner_backend=y",
+    ]  # fmt: skip
+    assert farthest == 2
+    assert found[1].argv == ("--tp", "2", "--moe-runner-backend", "a")
+    short, farthest = outward(("--tp", "2"), (MOE, FP4), base, most=6)
+    assert (short, farthest) == (found[:5], 1)
 
 
 def test_a_flag_is_set_in_place_of_what_it_was() -> None:

@@ -39,6 +39,19 @@ def test_a_plan_starts_nothing_and_names_every_combination(probe: Probe) -> None
     assert all("--port" not in entry["argv"] for entry in data["entries"])
 
 
+def test_all_backends_are_tried_one_by_one_from_the_launch_as_it_is(probe: Probe) -> None:
+    done = probe("good", "--vary-all", "--plan", "--try-refused", "--format", "json")
+    assert done.code == 0, done.err
+    entries = json.loads(done.out)["entries"]
+    assert entries[0]["values"] == {}
+    sizes = [len(entry["values"]) for entry in entries]
+    assert sizes == sorted(sizes)
+    assert sizes.count(1) > 5
+    for entry in entries:
+        for value in entry["values"].values():
+            assert value in entry["argv"]
+
+
 def test_shards_share_the_plan_without_a_rest(probe: Probe) -> None:
     found = []
     for part in ("1/3", "2/3", "3/3"):
@@ -71,6 +84,10 @@ def test_what_is_proved_refused_is_not_started(probe: Probe) -> None:
     done = probe("backend", *vary)
     outcomes = {values(record): record["outcome"] for record in done.records}
     assert outcomes == {("triton",): "passed", ("trtllm_mha",): "skipped"}
+    # Skipped once, and not noted again; started where that is wanted.
+    assert len(probe("backend", *vary).records) == 2
+    started = probe("backend", *vary, "--try-refused").records[2:]
+    assert [values(record) for record in started] == [("trtllm_mha",)]
     skipped = next(record for record in done.records if record["outcome"] == "skipped")
     assert "sglang/" in skipped["summary"]
     assert skipped["log"] is None
@@ -80,6 +97,8 @@ def test_it_stops_at_the_first_pass_where_that_is_the_goal(probe: Probe) -> None
     done = probe("good", *VARY, "--try-refused", "--until", "first-pass")
     assert len(done.records) == 1
     assert done.code == 0
+    # The goal is met already when it is asked for once more.
+    assert len(probe("good", *VARY, "--try-refused", "--until", "first-pass").records) == 1
 
 
 def test_a_matrix_that_is_killed_goes_on_where_it_was(installed: Path, tmp_path: Path) -> None:
@@ -92,7 +111,7 @@ def test_a_matrix_that_is_killed_goes_on_where_it_was(installed: Path, tmp_path:
     tool = subprocess.Popen(
         words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         records = read_records(folder) if folder.is_dir() else ()
         if len(records) == 2 and records[1]["phase"] in ("load", "warm-up", "smoke"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import json
 import os
@@ -18,6 +19,9 @@ import psutil
 import pytest
 
 from .conftest import MODEL, Probe, read_records
+
+# In the environment of a tool and of all that it starts.
+MARK = "PROBE_TEST_FOLDER"
 
 
 def test_a_good_server_passes(probe: Probe) -> None:
@@ -110,6 +114,66 @@ def test_death_on_a_prompt_names_the_prompt_and_the_cause(probe: Probe, tmp_path
     assert any("RuntimeError: shapes do not fit" in text for text in texts)
 
 
+def poisoned(tmp_path: Path, *options: str) -> tuple[str, ...]:
+    """A prompt of one's own with the word that makes the stand-in fail."""
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps([{"name": "mine", "generate": "POISON"}]))
+    return ("--prompts", str(path), *options)
+
+
+def test_a_connection_that_is_cut_once_is_a_note_and_no_death(probe: Probe, tmp_path: Path) -> None:
+    record = probe("cut-once", *poisoned(tmp_path)).record
+    assert record["outcome"] == "passed"
+    (note,) = [text for text in record["notes"] if text.startswith("mine: ")]
+    assert "the server was well; asked again" in note
+
+
+def test_a_connection_that_is_cut_twice_is_no_death_where_the_server_lives(
+    probe: Probe, tmp_path: Path
+) -> None:
+    record = probe("cut", *poisoned(tmp_path)).record
+    assert record["failure"] == "unknown failure"
+    assert "although the server is well" in record["summary"]
+    assert any("mine" in ground["text"] for ground in record["grounds"])
+    assert record["stopping"]["how"] == "SIGTERM"
+
+
+def test_death_after_a_last_answer_has_its_cause(probe: Probe, tmp_path: Path) -> None:
+    record = probe("last-word", *poisoned(tmp_path)).record
+    assert record["failure"] == "died on a prompt"
+    assert "shapes do not fit" in record["summary"]
+
+
+def test_an_answer_without_an_end_is_slow_where_the_server_is_well(
+    probe: Probe, tmp_path: Path
+) -> None:
+    record = probe("trickle", *poisoned(tmp_path, "--deadline", "smoke=4")).record
+    assert record["failure"] == "slow"
+    assert "'mine' in time, although the server is well" in record["summary"]
+
+
+def test_death_while_measuring_is_no_pass(probe: Probe) -> None:
+    record = probe("crowd").record
+    assert (record["failure"], record["phase"]) == ("died on a prompt", "measure")
+    assert "too many at once" in record["summary"]
+    assert not record["speed"]
+
+
+def test_throughput_at_both_concurrencies_and_the_time_to_the_first_token(probe: Probe) -> None:
+    speed = probe("good", "--concurrency", "3").record["speed"]
+    assert [item["concurrency"] for item in speed] == [1, 3]
+    assert all(item["tokens_per_second"] > 0 for item in speed)
+    assert all(0 < item["first_token_s"] < 10 for item in speed)
+    assert not probe("good", "--no-speed").records[-1]["speed"]
+
+
+def test_the_key_of_the_launch_is_sent_and_not_kept(probe: Probe, tmp_path: Path) -> None:
+    done = probe("keyed", launch=("--api-key", "s3cret"))
+    assert done.record["outcome"] == "passed"
+    for path in (tmp_path / "evidence").glob("*.json"):
+        assert "s3cret" not in path.read_text()
+
+
 def test_a_wrong_answer_to_ones_own_prompt_fails(probe: Probe, tmp_path: Path) -> None:
     prompts = tmp_path / "prompts.yaml"
     prompts.write_text("- {chat: Say the word, expect: xylophone}\n")
@@ -163,19 +227,21 @@ def test_a_taken_port_is_refused_before_the_start(probe: Probe) -> None:
     assert not done.records
 
 
-def _start(installed: Path, folder: Path, case: str) -> subprocess.Popen[bytes]:
+def _start(
+    installed: Path, folder: Path, case: str, *options: str, launch: tuple[str, ...] = ()
+) -> subprocess.Popen[bytes]:
     words = [sys.executable, "-m", "sgl_audit", "probe", "--device", "cpu", "--evidence",
-             str(folder), "--", "--model-path", MODEL]  # fmt: skip
+             str(folder), *options, "--", "--model-path", MODEL, *launch]  # fmt: skip
     root = Path(__file__).resolve().parents[2]
     path = os.pathsep.join([str(root / "analyzer"), str(root / "reports"), str(installed)])
-    environment = {**os.environ, "FAKE": case, "PYTHONPATH": path}
+    environment = {**os.environ, "FAKE": case, "PYTHONPATH": path, MARK: str(folder)}
     return subprocess.Popen(
         words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
 
 
 def _wait_for(folder: Path, phase: str) -> dict[str, Any]:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while time.monotonic() < deadline:
         records = read_records(folder) if folder.is_dir() else ()
         if records and records[0]["phase"] == phase:
@@ -185,11 +251,13 @@ def _wait_for(folder: Path, phase: str) -> dict[str, Any]:
 
 
 def _servers(folder: Path) -> list[psutil.Process]:
+    """What a tool started that writes into this folder; other tests have servers of their own."""
     found = []
-    for item in psutil.process_iter(["cmdline"]):
-        words = item.info["cmdline"] or []
-        if "sglang.launch_server" in words and MODEL in words:
-            found.append(item)
+    for item in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            ours = item.environ().get(MARK) == str(folder)
+            if ours and "sgl_audit" not in item.cmdline():
+                found.append(item)
     return found
 
 

@@ -66,7 +66,7 @@ def test_no_answer_is_no_agreement() -> None:
 
 
 def test_modules_of_a_distribution() -> None:
-    assert roots_of("sglang-kernel") == ("sgl_kernel",)
+    assert roots_of("sglang-kernel") == ("sgl_kernel", "triton_kernels")
     assert roots_of("openai-harmony") == ("openai_harmony",)
 
 

@@ -119,9 +119,11 @@ def probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Probe:
         *options: str,
         launch: tuple[str, ...] = (),
         code: int | None = None,
+        speed: int = 0,
     ) -> dict[str, Any]:
         folder = tmp_path / "evidence"
-        words = ["probe", "--python", server.python, "--device", "cpu", "--no-speed",
+        measured = ("--concurrency", str(speed)) if speed else ("--no-speed",)
+        words = ["probe", "--python", server.python, "--device", "cpu", *measured,
                  "--evidence", str(folder), *options, "--", "--model-path",
                  server.model(model), *SMALL, *launch]  # fmt: skip
         done = entry.run(words)

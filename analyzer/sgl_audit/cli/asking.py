@@ -121,7 +121,8 @@ def answer(question: Question, opening: Opening, report: Report, feedback: Feedb
     shown = explain_unknown_flags(shown, tree, opening.cache_dir, question.source)
     feedback.clear()
     version, capabilities = tree.info.distribution.version, [capability for capability, _ in pairs]
-    runs = read_runs(question.evidence, version, capabilities, model.argv)
+    variables = question.line.environment
+    runs = read_runs(question.evidence, version, capabilities, model.argv, variables)
     output.write(
         targets,
         lambda target: with_runs(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from sgl_audit.cli.output import Target
@@ -18,6 +18,7 @@ def read_runs(
     version: str | None,
     capabilities: Collection[str],
     argv: Sequence[str] | None = None,
+    environment: Iterable[tuple[str, str]] = (),
 ) -> Runs | None:
     """The runs of a folder beside an answer about this version, capabilities and launch.
 
@@ -35,7 +36,7 @@ def read_runs(
     kept, unread = read_folder(folder)
     for item in unread:
         say(f"{item.path} is not read: {item.reason}")
-    return join((item.evidence for item in kept), version, capabilities, argv)
+    return join((item.evidence for item in kept), version, capabilities, argv, environment)
 
 
 def with_runs(text: str, target: Target, runs: Runs | None, color: str) -> str:
@@ -51,12 +52,29 @@ def with_runs(text: str, target: Target, runs: Runs | None, color: str) -> str:
             from sgl_audit_reports.markdown.evidence import runs_to_markdown
 
             return f"{text.rstrip()}\n\n{runs_to_markdown(runs)}"
-        case "sarif" | "github" | "junit" | "csv":
+        case "github":
+            from sgl_audit_reports.ci.evidence import runs_to_annotations
+
+            return text + runs_to_annotations(runs)
+        case "sarif":
+            return _in_sarif(text, runs)
+        case "junit" | "csv":
             return text
     from sgl_audit.cli.output import on_terminal
     from sgl_audit_reports.terminal import render_joined
 
     return text + on_terminal(lambda c: render_joined(runs, c), target.path, color)
+
+
+def _in_sarif(text: str, runs: Runs) -> str:
+    """In the property bag, where SARIF has room for what it does not know."""
+    from sgl_audit_reports.json import dump
+    from sgl_audit_reports.json.evidence import runs_json
+
+    data = json.loads(text)
+    for run in data["runs"]:
+        run.setdefault("properties", {})["evidence"] = runs_json(runs)
+    return dump(data) + "\n"
 
 
 def _in_json(text: str, runs: Runs, indent: int | None) -> str:

@@ -86,17 +86,18 @@ def causes(lines: Sequence[str]) -> tuple[Cause, ...]:
     return tuple(found)
 
 
-def last_cause(lines: Sequence[str]) -> Cause | None:
-    """The exception that ended the server.
+def last_cause(lines: Sequence[str], since: int = 0) -> Cause | None:
+    """The exception that ended the server, not looking at the lines before `since`.
 
     SGLang announces that a child process is gone; the last exception before the first such line
     is the cause, what comes after only follows from it. With no exception before it, the first
     one after it (an error of the launcher comes after that line).
     """
-    found = causes(lines)
+    found = [cause for cause in causes(lines) if cause.start >= since]
     if not found:
         return None
-    gone = next((i for i, line in enumerate(lines) if CHILD_GONE.search(line)), None)
+    later = range(since, len(lines))
+    gone = next((i for i in later if CHILD_GONE.search(lines[i])), None)
     before = [cause for cause in found if gone is None or cause.index < gone]
     if before:
         return before[-1]

@@ -9,7 +9,7 @@ from sgl_audit.model.evidence import FailureClass, Ground, Phase
 from sgl_audit.model.source import Place
 from sgl_audit.probe.causes import Cause, last_cause
 from sgl_audit.probe.logs import Log
-from sgl_audit.probe.signatures import CHILD_GONE, HARMLESS, SIGNATURES, USAGE
+from sgl_audit.probe.signatures import CHILD_GONE, HARMLESS, REPEATED, SIGNATURES, USAGE
 
 _RESOLVING = re.compile(r"^sglang/srt/(?:server_args\.py|arg_groups/)")
 _REFUSING = re.compile(r"^(?:raise|assert)\b")
@@ -51,14 +51,18 @@ class Failure:
     cause: Cause | None = None
 
 
-def classify(log: Log, end: End) -> Failure:
-    """The class of a failure. What fits nothing known is UNKNOWN and keeps the end of the log."""
-    cause = last_cause(log.lines)
+def classify(log: Log, end: End, since: int = 0) -> Failure:
+    """The class of a failure. What fits nothing known is UNKNOWN and keeps the end of the log.
+
+    Args:
+        since: exceptions in the lines before it were survived.
+    """
+    cause = last_cause(log.lines, since)
     starting = end.phase is Phase.START
     if cause is not None and starting and _resolving(cause) and _refuses(cause):
         # What SGLang refuses by its own words is a refusal, whatever these words are.
         return _caused(log, cause, FailureClass.REFUSED_RESOLUTION)
-    for found in (_usage(log, end), _signed(log, cause), _killed(log, end)):
+    for found in (_usage(log, end), _signed(log, cause), _killed(log, end, cause)):
         if found is not None:
             return found
     if cause is not None and starting and _resolving(cause) and _on_purpose(cause):
@@ -77,7 +81,8 @@ def said_by_log(log: Log, start: int = 0) -> Failure | None:
     """A failure that the log shows while the server still answers, as NaN warnings do."""
     for signature in SIGNATURES:
         if signature.anywhere and signature.failure is FailureClass.NAN:
-            index = log.find(signature.pattern, start)
+            # A warning is what is looked for here.
+            index = _first(log, signature.pattern, REPEATED, start)
             if index is not None:
                 text = f"the log warns of NaN in line {index + 1}"
                 return Failure(signature.failure, text, (log.ground(index),))
@@ -94,28 +99,42 @@ def _usage(log: Log, end: End) -> Failure | None:
     return Failure(FailureClass.REFUSED_FLAG, _cut(said), (log.ground(index), _exit(end)))
 
 
+def known(cause: Cause) -> FailureClass | None:
+    """The class that the text of an exception proves, or None."""
+    found = (item for item in SIGNATURES if item.pattern.search(cause.text))
+    return next((item.failure for item in found), None)
+
+
 def _signed(log: Log, cause: Cause | None) -> Failure | None:
     """A known text, in the cause first, then where it counts anywhere."""
-    for signature in SIGNATURES if cause is not None else ():
-        assert cause is not None
-        if signature.pattern.search(cause.text):
-            return _caused(log, cause, signature.failure)
+    failure = known(cause) if cause is not None else None
+    if cause is not None and failure is not None:
+        return _caused(log, cause, failure)
     for signature in SIGNATURES:
-        if not signature.anywhere:
-            continue
-        index = log.find(signature.pattern)
-        if index is not None and not HARMLESS.search(log.lines[index]):
+        index = _first(log, signature.pattern, HARMLESS) if signature.anywhere else None
+        if index is not None:
             said = _cut(log.lines[index])
             return Failure(signature.failure, said, (log.ground(index),))
     return None
 
 
-def _killed(log: Log, end: End) -> Failure | None:
+def _first(log: Log, pattern: re.Pattern[str], but: re.Pattern[str], start: int = 0) -> int | None:
+    """The first line that says it in earnest."""
+    index = log.find(pattern, start)
+    while index is not None and but.search(log.lines[index]):
+        index = log.find(pattern, index + 1)
+    return index
+
+
+def _killed(log: Log, end: End, cause: Cause | None) -> Failure | None:
     if not end.oom_kills:
         return None
     # SGLang ends itself with SIGKILL too, and then says so.
     gone = log.find(CHILD_GONE)
     if end.code != _KILLED and gone is None:
+        return None
+    if cause is not None and (gone is None or cause.index < gone):
+        # It ended by its own exception, and the kernel killed something else.
         return None
     grounds = [Ground("machine", f"oom_kill of /proc/vmstat rose by {end.oom_kills}"), _exit(end)]
     if gone is not None:

@@ -9,7 +9,11 @@ from typing import Any
 
 import httpx
 
+from sgl_audit.errors import UsageError
+
 _CONNECT_S = 5.0
+# More than any answer to a prompt; what is longer is no answer.
+_MOST_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +44,19 @@ class Client:
     """One server. Proxies of the environment are not used: the server is named by the user."""
 
     def __init__(self, base: str, timeout: float = 120.0, token: str | None = None) -> None:
+        """One client.
+
+        Args:
+            timeout: seconds for one answer, from the question to its last byte.
+
+        Raises:
+            UsageError: the token cannot be sent.
+        """
+        if token and not (token.isascii() and token.isprintable()):
+            raise UsageError("the bearer token holds characters that no HTTP header can carry")
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.base = base.rstrip("/")
+        self.timeout = timeout
         self._client = httpx.Client(
             base_url=self.base,
             timeout=httpx.Timeout(timeout, connect=_CONNECT_S),
@@ -70,9 +85,12 @@ class Client:
         first = None
         try:
             with self._client.stream("POST", path, json=body) as answer:
-                for line in answer.iter_lines():
-                    if first is None and line.startswith("data:") and "[DONE]" not in line:
-                        first = time.monotonic() - start
+                for part in answer.iter_bytes():
+                    now = time.monotonic()
+                    if first is None and b"data:" in part and answer.status_code == 200:
+                        first = now - start
+                    if now - start > self.timeout:
+                        break
         except httpx.HTTPError:
             return None, time.monotonic() - start
         return first, time.monotonic() - start
@@ -81,15 +99,14 @@ class Client:
         self, method: str, path: str, body: dict[str, Any] | None, timeout: float | None
     ) -> Answer:
         start = time.monotonic()
-        limit: Any = httpx.USE_CLIENT_DEFAULT
-        if timeout is not None:
-            limit = httpx.Timeout(timeout, connect=min(timeout, _CONNECT_S))
+        most = self.timeout if timeout is None else timeout
+        limit = httpx.Timeout(most, connect=min(most, _CONNECT_S))
         try:
-            answer = self._client.request(method, path, json=body, timeout=limit)
-            text = answer.content.decode("utf-8", "replace")
+            with self._client.stream(method, path, json=body, timeout=limit) as answer:
+                text = _text(answer, start + most)
         except httpx.ConnectTimeout:
             return Answer(None, error="no connection", seconds=time.monotonic() - start)
-        except httpx.TimeoutException:
+        except (httpx.TimeoutException, TimeoutError):
             return Answer(None, error=TIMEOUT, seconds=time.monotonic() - start)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             said = f"{type(error).__name__}: {error}".strip(": ")
@@ -97,10 +114,26 @@ class Client:
         return read_answer(answer.status_code, text, time.monotonic() - start)
 
 
+def _text(answer: httpx.Response, deadline: float) -> str:
+    """The body. A server that goes on sending is cut off in time and in size.
+
+    Raises:
+        TimeoutError: the deadline is past.
+    """
+    kept = bytearray()
+    for part in answer.iter_bytes():
+        kept += part
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        if len(kept) > _MOST_BYTES:
+            break
+    return kept.decode("utf-8", "replace")
+
+
 def read_answer(status: int, text: str, seconds: float = 0.0) -> Answer:
     """An answer from its status and text. NaN and Infinity are read, though JSON has none."""
     try:
         data = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         data = None
     return Answer(status, text, data, "", seconds)

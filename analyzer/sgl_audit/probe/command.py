@@ -1,4 +1,4 @@
-"""The command that starts the server, and what of a launch may be written down."""
+"""The command that starts the server."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from sgl_audit.errors import UsageError
 from sgl_audit.probe.machine import free_port
 
 LOOPBACK = "127.0.0.1"
-MASK = "***"
+# What listens on every address is asked on this machine's own.
+_EVERYWHERE = {"0.0.0.0": LOOPBACK, "localhost": LOOPBACK, "::": "::1", "": LOOPBACK}
+_MOST_PORT = 65535
 CPU = "cpu"
 CPU_ENGINE = "SGLANG_USE_CPU_ENGINE"
-_SECRET = re.compile(
-    r"(?i)(?:^|[-_])(?:token|secret|password|passwd|(?:api|access|private|secret)[-_]?key|credentials?)$"
-)
 # Decides nothing and would make two equal launches look different.
 _ADDRESS = ("--host", "--port")
 _OURS = re.compile(r"^(?:SGLANG|SGL|FLASHINFER|TRITON|CUDA|NCCL|TORCH|VLLM|DG|HF)_")
@@ -41,7 +40,8 @@ class Command:
     @property
     def url(self) -> str:
         """Where the server will answer, as seen from this machine."""
-        return f"http://{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
 
 
 def make_command(
@@ -70,13 +70,11 @@ def make_command(
     if host is None:
         host = LOOPBACK
         words += ["--host", host]
-    reached = LOOPBACK if host in ("0.0.0.0", "::", "localhost") else host
-    given = value_of(words, "--port")
-    if given is not None and not given.isdigit():
-        raise UsageError(f"the launch's --port {given} is no number")
-    port = int(given) if given is not None else free_port(reached)
-    if given is None:
-        words += ["--port", str(port)]
+    reached = _EVERYWHERE.get(host, host)
+    port = _port(value_of(words, "--port"))
+    if port == 0:
+        port = free_port(reached)
+        words = [*with_value(words, "--port", str(port))]
         added.append(f"--port {port}")
     return Command(
         (python, "-m", "sglang.launch_server", *words),
@@ -88,6 +86,15 @@ def make_command(
     )
 
 
+def _port(given: str | None) -> int:
+    """The port of a launch, 0 where any will do."""
+    if given is None:
+        return 0
+    if not (given.isascii() and given.isdigit()) or int(given[:6]) > _MOST_PORT:
+        raise UsageError(f"the launch's --port {given} is no number from 0 to {_MOST_PORT}")
+    return int(given)
+
+
 def value_of(argv: Sequence[str], *flags: str) -> str | None:
     """The value of a flag as argparse would take it: the last one."""
     found = None
@@ -96,6 +103,20 @@ def value_of(argv: Sequence[str], *flags: str) -> str | None:
         if name in flags:
             found = value if equals else next(iter(argv[index + 1 : index + 2]), None)
     return found
+
+
+def with_value(argv: Sequence[str], flag: str, value: str) -> tuple[str, ...]:
+    """The arguments with a flag set, in place of what it was."""
+    kept: list[str] = []
+    skip = False
+    for word in argv:
+        if skip:
+            skip = False
+        elif word == flag:
+            skip = True
+        elif not word.startswith(f"{flag}="):
+            kept.append(word)
+    return (*kept, flag, value)
 
 
 def without_address(argv: Sequence[str]) -> tuple[str, ...]:
@@ -110,29 +131,6 @@ def without_address(argv: Sequence[str]) -> tuple[str, ...]:
         elif word.partition("=")[0] not in _ADDRESS:
             kept.append(word)
     return tuple(kept)
-
-
-def masked_words(argv: Sequence[str]) -> tuple[str, ...]:
-    """The arguments with the values of secret flags hidden."""
-    kept: list[str] = []
-    hide = False
-    for word in argv:
-        name, equals, _ = word.partition("=")
-        if hide and not word.startswith("--"):
-            kept.append(MASK)
-            hide = False
-            continue
-        hide = word.startswith("--") and not equals and _SECRET.search(word) is not None
-        secret = word.startswith("--") and equals and _SECRET.search(name) is not None
-        kept.append(f"{name}={MASK}" if secret else word)
-    return tuple(kept)
-
-
-def masked_variables(
-    variables: Iterable[tuple[str, str]],
-) -> tuple[tuple[str, str], ...]:
-    """The variables with secret values hidden."""
-    return tuple((name, MASK if _SECRET.search(name) else value) for name, value in variables)
 
 
 def inherited(environment: Mapping[str, str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sgl_audit.errors import UsageError
 
-_TIMEOUT_S = 60.0
+_TIMEOUT_S = 180.0
 # Nothing of SGLang is imported: only where it lies and what is installed beside it.
 _SCRIPT = """
 import importlib.metadata as m, importlib.util as u, json, platform, sys
@@ -86,9 +86,16 @@ def ask(python: str, environment: Mapping[str, str] | None = None) -> Interprete
             env=dict(environment) if environment is not None else None,
         )
         told = json.loads(done.stdout.decode("utf-8", "replace").strip().splitlines()[-1])
-    except (OSError, subprocess.SubprocessError, ValueError, IndexError) as error:
+        tree, beside = (Path(told[n]) if told[n] else None for n in ("sglang", "transformers"))
+        return Interpreter(
+            program, told["version"], told["platform"], told["packages"], tree, beside
+        )
+    except subprocess.TimeoutExpired as error:
+        raise UsageError(
+            f"--python {python} gave no answer within {_TIMEOUT_S:.0f} s; try it again, or give "
+            "another one"
+        ) from error
+    except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError) as error:
         raise UsageError(
             f"--python {python} does not answer as a Python interpreter; give one of Python 3"
         ) from error
-    tree, beside = (Path(told[n]) if told[n] else None for n in ("sglang", "transformers"))
-    return Interpreter(program, told["version"], told["platform"], told["packages"], tree, beside)

@@ -16,6 +16,8 @@ from sgl_audit.probe.reading import Reply, Token, read_reply
 NAN, DIED, TIMED_OUT, FAULT, REFUSED = "nan", "died", "timeout", "fault", "refused"
 REPEAT, EMPTY, INVALID, WRONG, OPEN = "repeat", "empty", "invalid", "wrong", "not reached"
 DISAGREES = "disagrees"
+# No fault of the answer: the connection before it was cut.
+LOST = "lost"
 
 _LEAST_REPEATED = 8
 _LEAST_UNIFORM = 3

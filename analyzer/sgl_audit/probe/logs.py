@@ -9,8 +9,12 @@ from pathlib import Path
 
 from sgl_audit.model.evidence import Ground, LogFile
 
-_MOST_BYTES = 256 << 20
-_MOST_LINE = 100_000
+# Of one look. A log may be of any size; what is kept of it is not.
+_MOST_BYTES = 64 << 20
+_HALF = 100_000
+_MOST_LINE = 8_000
+# The line of the arguments is long in earnest.
+_MOST_ARGUMENTS = 200_000
 _SHOWN = 400
 # Written after resolution and before the scheduler starts, in every release seen.
 RESOLVED = re.compile(r"\bserver_args=(?:ServerArgs\(|\{)")
@@ -27,6 +31,7 @@ class Log:
         self.lines: list[str] = []
         self._offset = 0
         self._rest = b""
+        self._dropped = _HALF
         self._seen: dict[re.Pattern[str], tuple[int, int | None]] = {}
 
     def read(self) -> list[str]:
@@ -39,8 +44,15 @@ class Log:
             return []
         self._offset += len(data)
         *done, self._rest = (self._rest + data).split(b"\n")
-        new = [line.decode("utf-8", "replace")[:_MOST_LINE] for line in done]
+        # A line that never ends is not kept in memory.
+        self._rest = self._rest[:_MOST_ARGUMENTS]
+        new = [_line(line) for line in done]
         self.lines += new
+        # Of a log without end its beginning and its end are kept, and every line's number.
+        last = len(self.lines) - _HALF
+        if last > self._dropped:
+            self.lines[self._dropped : last] = [""] * (last - self._dropped)
+            self._dropped = last
         return new
 
     @property
@@ -52,7 +64,7 @@ class Log:
         """Take the rest as a line: nothing more will come."""
         self.read()
         if self._rest:
-            self.lines.append(self._rest.decode("utf-8", "replace")[:_MOST_LINE])
+            self.lines.append(_line(self._rest))
             self._rest = b""
 
     def last(self) -> str:
@@ -85,12 +97,26 @@ class Log:
 
     def file(self, base: Path) -> LogFile:
         """Name, size and hash of the file as it is now."""
-        try:
-            data = self.path.read_bytes()
-        except OSError:
-            data = b""
         name = self.path.name if self.path.parent == base else str(self.path)
-        return LogFile(name, len(data), hashlib.sha256(data).hexdigest())
+        try:
+            return LogFile(name, self.path.stat().st_size, hash_of(self.path))
+        except OSError:
+            return LogFile(name)
+
+
+def hash_of(path: Path) -> str:
+    """SHA-256 of a file of any size.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _line(data: bytes) -> str:
+    most = _MOST_ARGUMENTS if b"server_args=" in data[:_MOST_LINE] else _MOST_LINE
+    return data[: 4 * most].decode("utf-8", "replace").rstrip("\r")[:most]
 
 
 def clean(line: str) -> str:

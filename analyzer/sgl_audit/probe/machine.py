@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import socket
 from pathlib import Path
@@ -16,35 +17,64 @@ _LEAST_MEMORY = 2 * _GIB
 
 
 def free_port(host: str) -> int:
-    """A port that nobody has now."""
-    with socket.socket() as probe:
-        probe.bind((host, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port that nobody has now.
+
+    Raises:
+        UsageError: no server can listen on that host.
+    """
+    try:
+        with _bound(host, 0) as probe:
+            port: int = probe.getsockname()[1]
+            return port
+    except OSError as error:
+        raise UsageError(_unusable(host, 0, error)) from error
 
 
 def port_is_free(host: str, port: int) -> bool:
     """Whether a server could take the port: SGLang sets SO_REUSEADDR, so this does too."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return False
-        return True
+    try:
+        _bound(host, port).close()
+    except OSError:
+        return False
+    return True
 
 
 def check_port(host: str, port: int) -> None:
     """Refuse a port that is taken: a server there would answer in place of the one started.
 
     Raises:
-        UsageError: it is taken.
+        UsageError: it is taken, or this user or machine cannot have it.
     """
-    if not port_is_free(host, port):
-        raise UsageError(
+    try:
+        _bound(host, port).close()
+    except OSError as error:
+        raise UsageError(_unusable(host, port, error)) from error
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    family, kind, protocol, _, address = found[0]
+    probe = socket.socket(family, kind, protocol)
+    try:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(address)
+    except BaseException:
+        probe.close()
+        raise
+    return probe
+
+
+def _unusable(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return (
             f"port {port} on {host} is taken, and what answers there would be judged in place of "
             "the server; free it or give the launch another --port"
         )
+    what = f"port {port} on {host}" if port else f"host {host}"
+    return (
+        f"no server can listen on {what} here ({error.strerror}); give the launch another --host "
+        "or --port"
+    )
 
 
 def shortages(folder: Path) -> tuple[str, ...]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sgl_audit.errors import UsageError
 from sgl_audit.model.evidence import Evidence, Prediction
+from sgl_audit.probe.command import with_value
 
 RUN, SKIP, DONE = "run", "skip", "done"
 _MOST = 2000
+# Each is predicted before anything starts, and that takes about a second.
+_MOST_OUTWARD = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,40 @@ def combinations(
     return tuple(sorted(found, key=lambda item: item.distance))
 
 
+def outward(
+    argv: Sequence[str], axes: Sequence[Axis], base: Mapping[str, str], most: int = _MOST_OUTWARD
+) -> tuple[tuple[Combination, ...], int]:
+    """From the launch as it is outward: each other value of each option, then of two at once, and
+    so on, as far as the next step is not too much. What is not changed is not set.
+
+    Args:
+        base: for each option the value of the launch, where it is known.
+
+    Returns:
+        The combinations, and in how many options the farthest differ.
+    """
+    found = [Combination((), tuple(argv))]
+    for distance in range(1, len(axes) + 1):
+        step = list(_step(argv, axes, base, distance))
+        if distance > 1 and len(found) + len(step) > most:
+            return tuple(found), distance - 1
+        found += step
+    return tuple(found), len(axes)
+
+
+def _step(
+    argv: Sequence[str], axes: Sequence[Axis], base: Mapping[str, str], distance: int
+) -> Iterator[Combination]:
+    for chosen in itertools.combinations(axes, distance):
+        others = [[v for v in axis.values if v != base.get(axis.option)] for axis in chosen]
+        for values in itertools.product(*others):
+            words = tuple(argv)
+            for axis, value in zip(chosen, values, strict=True):
+                words = with_value(words, axis.flag, value)
+            pairs = zip((axis.option for axis in chosen), values, strict=True)
+            yield Combination(tuple(pairs), words, distance)
+
+
 def _base_first(axis: Axis, base: str | None) -> tuple[str, ...]:
     if base not in axis.values:
         return axis.values
@@ -101,20 +138,6 @@ def _combine(
     distance = sum(a != b for a, b in zip(values, first, strict=True))
     pairs = tuple((axis.option, value) for axis, value in zip(axes, values, strict=True))
     return Combination(pairs, words, distance)
-
-
-def with_value(argv: Sequence[str], flag: str, value: str) -> tuple[str, ...]:
-    """The arguments with a flag set, in place of what it was."""
-    kept: list[str] = []
-    skip = False
-    for word in argv:
-        if skip:
-            skip = False
-        elif word == flag:
-            skip = True
-        elif not word.startswith(f"{flag}="):
-            kept.append(word)
-    return (*kept, flag, value)
 
 
 def parse_shard(text: str) -> tuple[int, int]:

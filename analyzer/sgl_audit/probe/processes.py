@@ -79,6 +79,9 @@ class Server:
         with contextlib.suppress(ValueError, OSError):
             for line in out:
                 self._exit = json.loads(line).get("exit", self._exit)
+        if self._exit is None:
+            # The guard is gone, and the kernel has killed the server with it.
+            self._exit = -signal.SIGKILL
 
     def exit_code(self) -> int | None:
         """The server's exit code as Python gives it (-9 for SIGKILL), or None while it runs."""

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
-
-import yaml
-
-from sgl_audit.errors import UsageError
 
 CHAT, COMPLETION, GENERATE = "chat", "completion", "generate"
 PATHS = {CHAT: "/v1/chat/completions", COMPLETION: "/v1/completions", GENERATE: "/generate"}
-_TOKENS = 48
-_MOST_TOKENS = 4096
-_KEYS = ("name", "chat", "completion", "generate", "expect", "sampled", "max_tokens")
+TOKENS = 48
 _HEAT = {"temperature": 0.8, "top_p": 0.95}
 
 
@@ -38,7 +29,7 @@ class Prompt:
     expect: tuple[str, ...] = ()
     sampled: bool = False
     logprobs: bool = False
-    max_tokens: int = _TOKENS
+    max_tokens: int = TOKENS
     again: str = ""
     own: bool = False
 
@@ -101,78 +92,3 @@ def with_own(own: tuple[Prompt, ...]) -> tuple[Prompt, ...]:
     everything = (*SUITE, *own)
     calm = tuple(prompt for prompt in everything if not prompt.sampled)
     return (*calm, *(prompt for prompt in everything if prompt.sampled))
-
-
-def read_prompts(path: Path) -> tuple[Prompt, ...]:
-    """The prompts of a YAML or JSON file: a list of mappings.
-
-    Each has one of `chat`, `completion`, `generate` with the text; `expect` (a regular expression,
-    or a list of which one must be found), `name`, `sampled` and `max_tokens` may stand beside it.
-
-    Raises:
-        UsageError: the file cannot be read or an entry is wrong; the sentence says which.
-    """
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise UsageError(f"--prompts {path} cannot be read ({reason}); check the path") from error
-    except (yaml.YAMLError, RecursionError) as error:
-        raise UsageError(f"--prompts {path} is neither YAML nor JSON: {error}") from error
-    if not isinstance(data, list) or not data:
-        raise UsageError(
-            f"--prompts {path} holds no list; write entries such as - chat: What is 2+2? with "
-            "expect: '4'"
-        )
-    prompts = tuple(_entry(item, f"--prompts {path}, entry {i}") for i, item in enumerate(data, 1))
-    names = [prompt.name for prompt in (*SUITE, *prompts)]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise UsageError(f"--prompts {path}: the name {twice!r} is used twice; give another one")
-    return prompts
-
-
-def _entry(item: Any, where: str) -> Prompt:
-    if not isinstance(item, Mapping):
-        raise UsageError(f"{where} is no mapping; write chat: TEXT and expect: PATTERN")
-    unknown = [str(key) for key in item if key not in _KEYS]
-    if unknown:
-        raise UsageError(f"{where} has {unknown[0]!r}; known are {', '.join(_KEYS)}")
-    routes = [route for route in PATHS if route in item]
-    if len(routes) != 1 or not isinstance(item[routes[0]], str) or not item[routes[0]]:
-        raise UsageError(f"{where} needs the text of one of {', '.join(PATHS)}")
-    route, sampled = routes[0], item.get("sampled", False)
-    if not isinstance(sampled, bool):
-        raise UsageError(f"{where}: sampled is {sampled!r}; write true or false")
-    return Prompt(
-        name=str(item.get("name") or where.rpartition(", ")[2]),
-        route=route,
-        text=item[route],
-        expect=_patterns(item.get("expect", []), where),
-        sampled=sampled,
-        logprobs=route != COMPLETION and not sampled,
-        max_tokens=_tokens(item.get("max_tokens", _TOKENS), where),
-        own=True,
-    )
-
-
-def _patterns(given: Any, where: str) -> tuple[str, ...]:
-    found = [given] if isinstance(given, (str, int, float)) else given
-    if not isinstance(found, list):
-        raise UsageError(f"{where}: expect is {given!r}; write a pattern or a list of patterns")
-    patterns = tuple(str(item) for item in found)
-    for pattern in patterns:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise UsageError(
-                f"{where}: expect {pattern!r} is no regular expression ({error}); put a backslash "
-                "before characters that stand for themselves"
-            ) from error
-    return patterns
-
-
-def _tokens(given: Any, where: str) -> int:
-    if isinstance(given, bool) or not isinstance(given, int) or not 0 < given <= _MOST_TOKENS:
-        raise UsageError(f"{where}: max_tokens is {given!r}; write a number up to {_MOST_TOKENS}")
-    return given

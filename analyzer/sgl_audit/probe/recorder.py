@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import psutil
 
 from sgl_audit.model.evidence import Evidence, Phase, RunEnvironment, RunLaunch
+from sgl_audit.probe.masking import without
 from sgl_audit.probe.store import Store, key_of, new_id, now
 
 
@@ -31,8 +33,10 @@ class Recorder:
         tool_version: str,
         environment: RunEnvironment,
         launch: RunLaunch,
+        secrets: Sequence[str] = (),
     ) -> None:
-        self.store = store
+        """A new record. Args: secrets: texts that are hidden wherever they stand in it."""
+        self.store, self._secrets = store, secrets
         stamp = now()
         self.evidence = Evidence(
             id=new_id(key),
@@ -49,7 +53,8 @@ class Recorder:
 
     def update(self, **changes: Any) -> Evidence:
         """Change some fields and write."""
-        self.evidence = replace(self.evidence, **changes, updated=now())
+        changed = replace(self.evidence, **changes, updated=now())
+        self.evidence = without(changed, self._secrets)
         self.store.write(self.evidence)
         return self.evidence
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,50 +14,24 @@ from sgl_audit.model.evidence import (
     FailureClass,
     Ground,
     Phase,
-    Prediction,
-    RunEnvironment,
     RunOutcome,
 )
 from sgl_audit.probe import observe, smoke, speed
-from sgl_audit.probe.classify import End, Failure, classify, said_by_log
+from sgl_audit.probe.aftermath import Aftermath, State
+from sgl_audit.probe.classify import End, Failure, classify
 from sgl_audit.probe.client import Client
-from sgl_audit.probe.command import Command
 from sgl_audit.probe.compare import compare
 from sgl_audit.probe.gpus import used_mib
 from sgl_audit.probe.logs import Log
 from sgl_audit.probe.machine import oom_kills
 from sgl_audit.probe.processes import Server
-from sgl_audit.probe.prompts import SUITE, Prompt
 from sgl_audit.probe.recorder import Recorder
+from sgl_audit.probe.request import Request
 from sgl_audit.probe.stopping import stop
-from sgl_audit.probe.watch import DEADLINES, SILENCE_S, Progress, Waited, Watch
+from sgl_audit.probe.watch import DEADLINES, PROMPT_S, Progress, Waited, Watch
+from sgl_audit.probe.weighing import Seen, ended, weigh
 
-_DEATH_S = 15.0
 _INTERRUPTED_S = 10.0
-_PROMPT_S = 180.0
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One combination to probe.
-
-    Attributes:
-        asked: backend options that the launch sets, by field name, with the values asked for.
-        vocabulary: of the model, where its config.json is at hand.
-        slow_below: tokens a second under which a run that passes counts as slow.
-    """
-
-    command: Command
-    environment: RunEnvironment
-    prediction: Prediction | None = None
-    asked: Mapping[str, str] = field(default_factory=dict)
-    prompts: tuple[Prompt, ...] = SUITE
-    vocabulary: int | None = None
-    deadlines: Mapping[Phase, float] = field(default_factory=dict)
-    silence: float = SILENCE_S
-    concurrency: int = 8
-    slow_below: float | None = None
-    token: str | None = None
 
 
 class Run:
@@ -70,10 +44,12 @@ class Run:
         self.deadlines = {**DEADLINES, **request.deadlines}
         self.log = Log(recorder.store.log_path(recorder.evidence.id))
         self.client = Client(
-            request.command.url, min(_PROMPT_S, self.deadlines[Phase.SMOKE]), request.token
+            request.command.url, min(PROMPT_S, self.deadlines[Phase.SMOKE]), request.token
         )
         self.server: Server | None = None
         self._asked: tuple[smoke.Asked, ...] = ()
+        # Lines of the log before the first question, and after each answer.
+        self._marks: list[int] = [0]
         self._phase = Phase.CHECK
         self._killed_before = oom_kills()
         self._gpu_before = used_mib() if request.environment.device.kind != "cpu" else None
@@ -149,8 +125,8 @@ class Run:
         grounds = (Ground("process", waited.hang), *self.log.tail(4))
         return Failure(kind, waited.hang, grounds)
 
-    def _end(self, code: int | None, phase: Phase, prompt: str = "") -> End:
-        return End(code, phase, oom_kills() - self._killed_before, prompt)
+    def _end(self, code: int | None, phase: Phase) -> End:
+        return End(code, phase, oom_kills() - self._killed_before)
 
     def _look(self, info: Mapping[str, Any] | None) -> None:
         """Note what it resolved to, from whatever there is."""
@@ -167,76 +143,74 @@ class Run:
         if seen is not None and seen.identity.startswith("NOT"):
             ground = Ground("answer", seen.identity)
             return Failure(FailureClass.PORT_TAKEN, "another server answers", (ground,))
-        prompts = self.request.prompts
+        self._marks = [self._lines()]
         self._asked = smoke.ask_all(
-            self.client, prompts, self.request.vocabulary, self._alive, self._answered
+            self.client,
+            self.request.prompts,
+            self.request.vocabulary,
+            self._well,
+            self._answered,
+            self.deadlines[Phase.SMOKE],
         )
+        found = self._weigh()
         self.recorder.time(Phase.SMOKE, time.monotonic() - start)
-        return self._weigh()
+        return found if found is not None else self._measure()
 
-    def _alive(self) -> bool:
-        return self.server is not None and self.server.exit_code() is None
+    def _well(self, cut: bool) -> bool:
+        assert self.server is not None
+        return self._find() is State.WELL if cut else self.server.exit_code() is None
+
+    def _find(self) -> State:
+        assert self.server is not None
+        return Aftermath(self.server, self.log, self.client).find()
+
+    def _lines(self) -> int:
+        self.log.read()
+        return len(self.log.lines)
 
     def _answered(self, asked: tuple[smoke.Asked, ...]) -> None:
-        self.log.read()
         self.recorder.update(smoke=tuple(item.result for item in asked))
+        self._marks.append(self._lines())
         self._tell()
 
     def _weigh(self) -> Failure | None:
         """What answers and log say together."""
-        verdict = smoke.weigh(self._asked)
-        self.recorder.update(notes=(*self.recorder.evidence.notes, *verdict.notes))
-        died = self._died()
-        logged = said_by_log(self.log)
-        if verdict.failure is FailureClass.NAN:
-            more = logged.grounds if logged is not None else died.grounds[:1] if died else ()
-            return Failure(FailureClass.NAN, verdict.summary, (*verdict.grounds, *more))
-        if died is not None:
-            return died
-        if logged is not None:
-            return logged
-        if verdict.failure is FailureClass.UNKNOWN:
-            found = classify(self.log, self._end(None, Phase.SMOKE))
-            text = f"{verdict.summary}; {found.summary}"
-            # An answer that is HTTP 500 because of NaN is NaN; anything else stays unknown here.
-            kind = FailureClass.NAN if found.failure is FailureClass.NAN else verdict.failure
-            return Failure(kind, text, (*verdict.grounds, *found.grounds))
-        if verdict.failure is not None:
-            return Failure(verdict.failure, verdict.summary, verdict.grounds)
-        return self._measure()
-
-    def _died(self) -> Failure | None:
-        """The class of a death during the prompts, or None where it lives."""
         assert self.server is not None
-        last = self._asked[-1] if self._asked else None
-        cut = last is not None and last.answer.cut
-        code = self.server.wait(_DEATH_S) if cut else self.server.exit_code()
-        if code is None and not cut:
-            return None
-        self.log.finish()
-        prompt = last.prompt.name if last is not None else ""
-        found = classify(self.log, self._end(code, Phase.SMOKE, prompt))
-        ground = Ground("answer", f"{prompt}: {last.answer.error if last is not None else ''}")
-        return Failure(
-            found.failure, found.summary, (*found.grounds, ground), found.place, found.cause
+        unanswered = bool(self._asked) and self._asked[-1].answer.status is None
+        there = not unanswered and self.server.exit_code() is None
+        state = State.WELL if there else self._find()
+        seen = Seen(
+            self._asked,
+            self.log,
+            state,
+            self._end(self.server.exit_code(), Phase.SMOKE),
+            self._marks[0],
+            # Also where its answer came: what it died of may be there before anybody looks.
+            self._marks[max(0, len(self._asked) - 1)],
+            len(self.request.prompts),
+            self.server.usage().stopped,
         )
+        failure, notes = weigh(seen)
+        self.recorder.update(notes=(*self.recorder.evidence.notes, *notes))
+        return failure
 
     def _measure(self) -> Failure | None:
         self._enter(Phase.MEASURE)
         start = time.monotonic()
-        found = speed.measure(self.client, self.request.concurrency, self.deadlines[Phase.MEASURE])
+        budget = self.deadlines[Phase.MEASURE]
+        found, wrong = speed.measure(self.client, self.request.concurrency, budget)
+        # What answered all prompts may still die of them, or of many at once.
+        state = self._find()
         self.recorder.time(Phase.MEASURE, time.monotonic() - start)
-        self.recorder.update(speed=found)
+        notes = (*self.recorder.evidence.notes, *wrong)
+        self.recorder.update(speed=found, notes=notes)
         self._tell()
-        code = self.server.exit_code() if self.server is not None else None
-        if code is not None:
-            self.log.finish()
-            return classify(self.log, self._end(code, Phase.MEASURE))
-        floor, alone = self.request.slow_below, found[0].tokens_per_second if found else None
-        if floor is not None and alone is not None and alone < floor:
-            text = f"{alone} tokens/s alone, below the {floor} that were asked for"
-            return Failure(FailureClass.SLOW, text, (Ground("answer", text),))
-        return None
+        if state is not State.WELL:
+            assert self.server is not None
+            end = self._end(self.server.exit_code(), Phase.MEASURE)
+            return ended(state, self.log, end, self._marks[-1])
+        text = speed.too_slow(found, self.request.slow_below)
+        return Failure(FailureClass.SLOW, text, (Ground("answer", text),)) if text else None
 
     def _conclude(self, failure: Failure | None) -> Evidence:
         self.log.read()
@@ -265,7 +239,8 @@ class Run:
             return
         command = self.request.command
         start = time.monotonic()
-        self.show(Progress(Phase.STOP, start - self._begun, 0, self.log.last()))
+        with contextlib.suppress(OSError):
+            self.show(Progress(Phase.STOP, start - self._begun, 0, self.log.last()))
         patience = self.deadlines[Phase.STOP]
         ended = stop(
             self.server,

@@ -114,7 +114,10 @@ CHILD_GONE = re.compile(
     r"Received sigquit from a child process|SIGQUIT received|kill_process_tree called"
     r"|Subprocess .* crashed|scheduler died"
 )
+# The line of the arguments repeats what the user wrote.
+REPEATED = re.compile(r"\bserver_args=")
 # Not a failure: models that cannot be loaded here are left out with a line each.
 HARMLESS = re.compile(
-    r"Ignore import error|init failed \(|UserWarning|Warning:|FastAPIDeprecationWarning"
+    r"\bserver_args=|Ignore import error"
+    r"|init failed \(|UserWarning|Warning:|FastAPIDeprecationWarning"
 )

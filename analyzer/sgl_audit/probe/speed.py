@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
+from threading import Thread
 from typing import Any
 
 from sgl_audit.model.evidence import Speed
@@ -13,34 +14,69 @@ _TOKENS = 48
 _TEXT = "Write a long story about a small server that answers every question."
 
 
-def measure(client: Client, concurrency: int, budget_s: float) -> tuple[Speed, ...]:
-    """Tokens a second at concurrency 1 and at `concurrency`; empty where the server gives none.
+def measure(
+    client: Client, concurrency: int, budget_s: float
+) -> tuple[tuple[Speed, ...], tuple[str, ...]]:
+    """Tokens a second at concurrency 1 and at `concurrency`, and what went wrong meanwhile.
 
     Args:
         concurrency: 0 for no measurement.
         budget_s: no new measurement begins after this time.
     """
     start = time.monotonic()
-    found = []
+    found: list[Speed] = []
+    wrong: list[str] = []
     for wanted in dict.fromkeys((1, concurrency)) if concurrency else ():
         if time.monotonic() - start > budget_s:
+            wrong.append(f"concurrency {wanted} was not measured: {budget_s:.0f} s were over")
             break
-        speed = _at(client, wanted)
+        speed, fault = _at(client, wanted)
         if speed is not None:
             found.append(speed)
-    return tuple(found)
+        if fault:
+            wrong.append(f"concurrency {wanted}: {fault}")
+    return tuple(found), tuple(wrong)
 
 
-def _at(client: Client, concurrency: int) -> Speed | None:
+def too_slow(found: Sequence[Speed], floor: float | None) -> str:
+    """Why it counts as slow, or ""."""
+    alone = next((item.tokens_per_second for item in found if item.concurrency == 1), None)
+    if floor is None or alone is None or alone >= floor:
+        return ""
+    return f"{alone} tokens/s alone, below the {floor} that were asked for"
+
+
+def _at(client: Client, concurrency: int) -> tuple[Speed | None, str]:
     first, _ = client.first_token("/generate", {**_body(0), "stream": True})
     start = time.monotonic()
-    with ThreadPoolExecutor(concurrency) as pool:
-        answers = list(pool.map(lambda n: client.post("/generate", _body(n)), range(concurrency)))
+    answers = _together(client, concurrency)
     spent = time.monotonic() - start
+    bad = [answer for answer in answers if not _tokens(answer)]
+    fault = f"{len(bad)} of {concurrency} requests gave no tokens ({_said(bad[0])})" if bad else ""
     tokens = sum(_tokens(answer) for answer in answers)
-    if not tokens or spent <= 0:
-        return None
-    return Speed(concurrency, round(tokens / spent, 2), None if first is None else round(first, 4))
+    if not tokens or spent <= 0 or bad:
+        return None, fault
+    rate = round(tokens / spent, 2)
+    return Speed(concurrency, rate, None if first is None else round(first, 4)), ""
+
+
+def _together(client: Client, concurrency: int) -> list[Answer]:
+    """All at once. Threads of a pool would have to be waited for when the user interrupts."""
+    answers = [Answer(None, error="no answer")] * concurrency
+
+    def ask(number: int) -> None:
+        answers[number] = client.post("/generate", _body(number))
+
+    threads = [Thread(target=ask, args=(n,), daemon=True) for n in range(concurrency)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return answers
+
+
+def _said(answer: Answer) -> str:
+    return answer.error if answer.status is None else f"HTTP {answer.status}"
 
 
 def _body(number: int) -> dict[str, Any]:

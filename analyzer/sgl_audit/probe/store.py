@@ -17,12 +17,13 @@ import msgspec
 import psutil
 
 from sgl_audit.errors import UsageError
-from sgl_audit.model.evidence import EVIDENCE_FORMAT, Evidence, RunOutcome
+from sgl_audit.model.evidence import EVIDENCE_FORMAT, Evidence, FailureClass, RunOutcome
 
 DEFAULT_FOLDER = "sgl-audit-evidence"
 _MOST_BYTES = 32 << 20
 _SAME_START_S = 2.0
 _KIND = "sgl-audit evidence"
+_NOT_ITS_OWN = FailureClass.PORT_TAKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +156,8 @@ def read_file(path: Path) -> Evidence:
     Raises:
         ValueError: the file is too large, unreadable or no evidence.
     """
+    if not path.is_file():
+        raise ValueError("it is no regular file")
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise ValueError(f"it is larger than {_MOST_BYTES >> 20} MiB")
@@ -207,6 +210,8 @@ def _at_work(pid: int, started: float) -> bool:
 
 
 def finished(kept: Sequence[Kept], key: str) -> Evidence | None:
-    """The latest finished run of a combination, or None."""
-    found = [k.evidence for k in kept if k.evidence.key == key and k.evidence.outcome.final]
+    """The latest finished run of a combination, or None. That its port was taken says nothing of
+    it."""
+    same = (item.evidence for item in kept if item.evidence.key == key)
+    found = [run for run in same if run.outcome.final and run.failure is not _NOT_ITS_OWN]
     return found[-1] if found else None

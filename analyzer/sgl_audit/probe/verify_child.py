@@ -251,7 +251,18 @@ def read_fields(record: Any, names: list[str]) -> dict[str, Any]:
     values = resolved() if resolved is not None else None
     if values is None:
         return {name: plain(getattr(record, name)) for name in names if hasattr(record, name)}
-    return {name: plain(values[name]) for name in names if name in values}
+    found = {name: plain(values[name]) for name in names if name in values}
+    return found | _as_resolved(record, found)
+
+
+def _as_resolved(record: Any, found: dict[str, Any]) -> dict[str, Any]:
+    """The fields of which that method tells clients something else than resolution left."""
+    read = getattr(sys.modules[type(record).__module__], "resolution_result", None)
+    if read is None:
+        return {}
+    simple = (bool, int, float, str, type(None))
+    left = {name: read(record, name) for name, value in found.items() if isinstance(value, simple)}
+    return {name: plain(value) for name, value in left.items() if isinstance(value, simple)}
 
 
 def place_of(error: BaseException) -> dict[str, Any]:

@@ -20,8 +20,9 @@ from sgl_audit.probe import verify_child
 _TIMEOUT_S = 900.0
 # Distributions whose modules have another name than they do.
 _ROOTS: Mapping[str, tuple[str, ...]] = {
-    "sglang-kernel": ("sgl_kernel",),
-    "sgl-kernel": ("sgl_kernel",),
+    # The wheel holds the second one as a folder of plain Python.
+    "sglang-kernel": ("sgl_kernel", "triton_kernels"),
+    "sgl-kernel": ("sgl_kernel", "triton_kernels"),
     "sgl-deep-gemm": ("deep_gemm",),
     "flash-attn-4": ("flash_attn",),
     "flashinfer-python": ("flashinfer",),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sgl_audit.model.evidence import FailureClass, Phase
+from sgl_audit.probe.aftermath import healthy, settle
 from sgl_audit.probe.client import Client
 from sgl_audit.probe.logs import OPEN, RESOLVED, Log
 from sgl_audit.probe.processes import Server, Usage
@@ -14,7 +15,7 @@ from sgl_audit.probe.signatures import SIGNATURES
 
 # Generous: weights of a large model from a slow disk take half an hour.
 DEADLINES: Mapping[Phase, float] = {
-    Phase.START: 300.0,
+    Phase.START: 900.0,
     Phase.LOAD: 3600.0,
     Phase.WARMUP: 900.0,
     Phase.SMOKE: 900.0,
@@ -22,9 +23,10 @@ DEADLINES: Mapping[Phase, float] = {
     Phase.STOP: 30.0,
 }
 SILENCE_S = 600.0
+# For one answer.
+PROMPT_S = 180.0
 _STOPPED_S = 10.0
 _TICK_S = 0.5
-_HEALTH_S = 10.0
 _IDLE = 0.01
 
 
@@ -89,11 +91,11 @@ class Watch:
             usage = self._look()
             code = self.server.exit_code()
             if code is not None:
-                self.log.finish()
+                settle(self.server, self.log)
                 self._advance()
                 self.waited.exit_code = code
                 return self._ended()
-            if self.waited.phase is Phase.WARMUP and self._healthy():
+            if self.waited.phase is Phase.WARMUP and healthy(self.client):
                 self.waited.healthy = True
                 return self._ended()
             hang = self._hangs(usage)
@@ -131,9 +133,6 @@ class Watch:
     def _ended(self) -> Waited:
         self.waited.timings[self.waited.phase] = time.monotonic() - self._phase_begun
         return self.waited
-
-    def _healthy(self) -> bool:
-        return self.client.get("/health", timeout=_HEALTH_S).status == 200
 
     def _hangs(self, usage: Usage) -> str:
         """Why nothing will come any more, or ""."""

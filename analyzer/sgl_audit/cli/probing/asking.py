@@ -15,10 +15,12 @@ from sgl_audit.cli.probing.predicting import Predictor, vocabulary
 from sgl_audit.cli.stderr import Feedback
 from sgl_audit.errors import UsageError
 from sgl_audit.model.evidence import Device, Phase, RunEnvironment
-from sgl_audit.probe.command import CPU_ENGINE, inherited, masked_variables, value_of
+from sgl_audit.probe.command import CPU_ENGINE, inherited, value_of
 from sgl_audit.probe.interpreter import Interpreter, ask
+from sgl_audit.probe.masking import masked_variables, secrets_of
 from sgl_audit.probe.matrix import Axis
-from sgl_audit.probe.prompts import SUITE, Prompt, read_prompts, with_own
+from sgl_audit.probe.own_prompts import read_prompts
+from sgl_audit.probe.prompts import SUITE, Prompt, with_own
 
 _PHASES = (Phase.START, Phase.LOAD, Phase.WARMUP, Phase.SMOKE, Phase.MEASURE, Phase.STOP)
 
@@ -48,6 +50,7 @@ class Setting:
     Attributes:
         variables: set by the launch, on top of what is inherited.
         counted: variables that decide what the server does, inherited ones too, for the record.
+        secrets: values of flags and variables that get into no record.
     """
 
     words: Words
@@ -60,6 +63,7 @@ class Setting:
     prompts: tuple[Prompt, ...]
     deadlines: Mapping[Phase, float]
     vocabulary: int | None = None
+    secrets: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -99,6 +103,7 @@ def prepare(words: Words, feedback: Feedback) -> Setting:
         prompts=with_own(prompts) if prompts else SUITE,
         deadlines=read_deadlines(words.deadlines),
         vocabulary=vocabulary(argv),
+        secrets=secrets_of(argv, (*os.environ.items(), *variables.items())),
         notes=tuple(line.notes),
     )
 

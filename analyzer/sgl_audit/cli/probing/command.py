@@ -61,7 +61,14 @@ def probe(words: Words, wanted: Wanted, report: Report) -> int:
         kept = _kept(words.folder)
         # One launch that is asked for by itself is run, whatever is known of it.
         again = wanted.again or not varied
-        entries = plan(setting, axes, kept, again=again, try_refused=wanted.try_refused)
+        entries = plan(
+            setting,
+            axes,
+            kept,
+            again=again,
+            try_refused=wanted.try_refused,
+            everything=wanted.vary_all,
+        )
     entries = part_of(entries, number, count)
     if wanted.plan:
         output.write(targets, lambda target: _plan(entries, target, report, count))
@@ -70,9 +77,14 @@ def probe(words: Words, wanted: Wanted, report: Report) -> int:
     store = Store(words.folder)
     found: list[Evidence] = []
     with Display(live=report.live) as display:
-        for evidence in carry_out(entries, setting, store, display, until=wanted.until):
-            found.append(evidence)
-            display.say(_line(evidence))
+        try:
+            for evidence in carry_out(entries, setting, store, display, until=wanted.until):
+                found.append(evidence)
+                display.say(_line(evidence))
+        except KeyboardInterrupt:
+            if varied:
+                display.say("interrupted; the same command goes on where this one stopped")
+            raise
     output.write(targets, lambda target: render(found, target, report.color))
     return exit_code(found)
 
@@ -96,7 +108,7 @@ def _line(evidence: Evidence) -> str:
     name = " ".join(f"{a}={b}" for a, b in evidence.launch.varied) or "the launch"
     what = f"{evidence.outcome}: {evidence.failure}" if evidence.failure else str(evidence.outcome)
     wrong = sum(one.agreement is Agreement.CONTRADICTED for one in evidence.compared)
-    more = f"; {wrong} predictions contradicted" if wrong else ""
+    more = f"; {wrong} prediction{'' if wrong == 1 else 's'} contradicted" if wrong else ""
     return f"{name}: {what}. {evidence.summary}{more}"
 
 

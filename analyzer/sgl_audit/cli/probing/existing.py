@@ -4,34 +4,42 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import httpx
 
 from sgl_audit import __version__
-from sgl_audit.cli.probing.asking import Words
+from sgl_audit.cli.probing.asking import Words, read_deadlines
 from sgl_audit.cli.stderr import say
 from sgl_audit.errors import UsageError
 from sgl_audit.model.evidence import (
     Device,
     Evidence,
     FailureClass,
+    Ground,
     Phase,
     RunEnvironment,
     RunLaunch,
     RunOutcome,
 )
-from sgl_audit.probe import observe, smoke, speed
+from sgl_audit.probe import observe, smoke, speed, verdicts
+from sgl_audit.probe.aftermath import State
+from sgl_audit.probe.classify import End, Failure
 from sgl_audit.probe.client import Client
-from sgl_audit.probe.command import is_loopback, masked_words
-from sgl_audit.probe.prompts import SUITE, read_prompts, with_own
+from sgl_audit.probe.command import is_loopback
+from sgl_audit.probe.logs import from_lines
+from sgl_audit.probe.masking import masked_words
+from sgl_audit.probe.own_prompts import read_prompts
+from sgl_audit.probe.prompts import SUITE, with_own
 from sgl_audit.probe.recorder import Recorder
 from sgl_audit.probe.store import Store, key_of
+from sgl_audit.probe.watch import DEADLINES, PROMPT_S
+from sgl_audit.probe.weighing import Seen, weigh
 
 TOKEN = "SGL_AUDIT_TOKEN"
 _MEASURE_S = 120.0
-_REACH_S = 10.0
+_REACH_S = 30.0
 
 
 def check_url(url: str, allow_remote: bool) -> str:
@@ -64,7 +72,8 @@ def judge(url: str, allow_remote: bool, words: Words) -> Evidence:
     """
     base = check_url(url, allow_remote)
     prompts = with_own(read_prompts(words.prompts)) if words.prompts is not None else SUITE
-    client = Client(base, token=os.environ.get(TOKEN))
+    deadlines = {**DEADLINES, **read_deadlines(words.deadlines)}
+    client = Client(base, min(PROMPT_S, deadlines[Phase.SMOKE]), token=os.environ.get(TOKEN))
     try:
         info = _reach(client)
         recorder = _record(info, words, base)
@@ -74,36 +83,56 @@ def judge(url: str, allow_remote: bool, words: Words) -> Evidence:
             client,
             prompts,
             None,
-            lambda: True,
+            lambda cut: not cut or _answers(client),
             lambda done: _note(recorder, done),
+            deadlines[Phase.SMOKE],
         )
         recorder.time(Phase.SMOKE, time.monotonic() - start)
-        verdict = smoke.weigh(asked)
-        if verdict.failure is not None:
-            return recorder.update(
-                outcome=RunOutcome.FAILED,
-                failure=verdict.failure,
-                summary=verdict.summary,
-                grounds=verdict.grounds,
-                notes=verdict.notes,
-            )
-        found = speed.measure(client, words.concurrency, _MEASURE_S)
-        slow = _slow(found[0].tokens_per_second if found else None, words.slow_below)
-        return recorder.update(
-            outcome=RunOutcome.FAILED if slow else RunOutcome.PASSED,
-            failure=FailureClass.SLOW if slow else None,
-            summary=slow or f"{len(asked)} prompts answered, nothing wrong found",
-            notes=verdict.notes,
-            speed=found,
-        )
+        return _conclude(recorder, client, asked, len(prompts), words)
     finally:
         client.close()
 
 
-def _slow(rate: float | None, floor: float | None) -> str:
-    if floor is None or rate is None or rate >= floor:
-        return ""
-    return f"{rate} tokens/s alone, below the {floor} that were asked for"
+def _conclude(
+    recorder: Recorder, client: Client, asked: Sequence[smoke.Asked], wanted: int, words: Words
+) -> Evidence:
+    failure, notes = _weigh(client, asked, wanted)
+    if failure is not None:
+        return recorder.update(
+            outcome=RunOutcome.FAILED,
+            failure=failure.failure,
+            summary=failure.summary,
+            grounds=failure.grounds,
+            notes=notes,
+        )
+    found, wrong = speed.measure(client, words.concurrency, _MEASURE_S)
+    slow = speed.too_slow(found, words.slow_below)
+    return recorder.update(
+        outcome=RunOutcome.FAILED if slow else RunOutcome.PASSED,
+        failure=FailureClass.SLOW if slow else None,
+        summary=slow or f"{len(asked)} prompts answered, nothing wrong found",
+        grounds=(Ground("answer", slow),) if slow else (),
+        notes=(*notes, *wrong),
+        speed=found,
+    )
+
+
+def _weigh(
+    client: Client, asked: Sequence[smoke.Asked], wanted: int
+) -> tuple[Failure | None, tuple[str, ...]]:
+    """As for a server of our own, but that its log and its process are out of sight."""
+    verdict = verdicts.weigh(asked)
+    failure = verdict.failure
+    lost = failure is FailureClass.DIED_PROMPT or failure is FailureClass.HANG
+    if failure is not None and lost and not _answers(client):
+        return Failure(failure, verdict.summary, verdict.grounds), verdict.notes
+    end = End(None, Phase.SMOKE)
+    return weigh(Seen(asked, from_lines([]), State.WELL, end, wanted=wanted))
+
+
+def _answers(client: Client) -> bool:
+    """Whether it is there: its process cannot be looked at from here."""
+    return client.get("/health", timeout=_REACH_S).status == 200
 
 
 def _note(recorder: Recorder, done: tuple[smoke.Asked, ...]) -> None:

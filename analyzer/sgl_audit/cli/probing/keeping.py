@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sgl_audit.cli import output
 from sgl_audit.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from sgl_audit.model.evidence import Evidence, RunOutcome
+from sgl_audit.probe.logs import hash_of
 from sgl_audit.probe.store import Kept, encode, read_file, read_folder, settled
 
 
@@ -61,7 +61,13 @@ def _faults(kept: Kept) -> Iterator[str]:
     path = kept.path.parent / evidence.log.path
     if not path.is_file():
         yield f"its log {evidence.log.path} is gone"
-    elif hashlib.sha256(path.read_bytes()).hexdigest() != evidence.log.sha256:
+        return
+    try:
+        same = hash_of(path) == evidence.log.sha256
+    except OSError as error:
+        yield f"its log {evidence.log.path} cannot be read ({error.strerror})"
+        return
+    if not same:
         yield f"its log {evidence.log.path} is no longer what it was"
 
 

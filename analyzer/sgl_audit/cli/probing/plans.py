@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 
-from sgl_audit.probe.command import masked_words
+from sgl_audit.probe.masking import masked_words
 from sgl_audit.probe.matrix import RUN, Entry
 
 # Words of our own command line that a job of the matrix does not repeat.

@@ -11,6 +11,7 @@ from types import FrameType
 from sgl_audit import __version__
 from sgl_audit.cli.probing.asking import Setting
 from sgl_audit.cli.probing.display import Display
+from sgl_audit.cli.stderr import say
 from sgl_audit.model.evidence import (
     Evidence,
     FailureClass,
@@ -20,9 +21,14 @@ from sgl_audit.model.evidence import (
     RunLaunch,
     RunOutcome,
 )
-from sgl_audit.probe.command import make_command, masked_variables, masked_words, without_address
+from sgl_audit.probe.command import (
+    make_command,
+    value_of,
+    without_address,
+)
 from sgl_audit.probe.compare import compare
 from sgl_audit.probe.machine import check_port, shortages
+from sgl_audit.probe.masking import masked_variables, masked_words, without
 from sgl_audit.probe.matrix import (
     DONE,
     RUN,
@@ -31,10 +37,12 @@ from sgl_audit.probe.matrix import (
     Combination,
     Entry,
     combinations,
+    outward,
     refused,
 )
 from sgl_audit.probe.recorder import Recorder, make_key
-from sgl_audit.probe.run import Request, Run
+from sgl_audit.probe.request import Request
+from sgl_audit.probe.run import Run
 from sgl_audit.probe.store import Kept, Store, finished
 
 FIRST_PASS = "first-pass"
@@ -47,10 +55,23 @@ def plan(
     *,
     again: bool,
     try_refused: bool,
+    everything: bool = False,
 ) -> tuple[Entry, ...]:
-    """What is to be run, in order, with what is known already."""
+    """What is to be run, in order, with what is known already.
+
+    Args:
+        everything: go outward from the launch as far as that can be done, in place of the whole
+            product of the axes, which no machine will ever finish.
+    """
     base = _base(setting, axes)
-    found = combinations(setting.argv, axes, base) if axes else (Combination((), setting.argv),)
+    found: tuple[Combination, ...] = (Combination((), setting.argv),)
+    if everything:
+        found, farthest = outward(setting.argv, axes, base)
+        if farthest < len(axes):
+            many = "one option" if farthest == 1 else f"{farthest} options"
+            say(f"--vary-all: what differs in more than {many} is left out; name such with --vary")
+    elif axes:
+        found = combinations(setting.argv, axes, base)
     return tuple(
         _entry(number, item, setting, kept, again=again, try_refused=try_refused or not axes)
         for number, item in enumerate(found, 1)
@@ -82,15 +103,16 @@ def _entry(
     again: bool,
     try_refused: bool,
 ) -> Entry:
-    prediction = setting.predictor.predict(combination.argv)
+    prediction = without(setting.predictor.predict(combination.argv), setting.secrets)
     key = key_for(setting, combination)
     done = None if again else finished(kept, key)
-    if done is not None and not (done.outcome is RunOutcome.SKIPPED and try_refused):
+    said = refused(prediction) if prediction is not None else ""
+    why = "" if try_refused else said
+    # What was skipped was never run: it is done only while it is still predicted to be refused.
+    if done is not None and (why or done.outcome is not RunOutcome.SKIPPED):
         what = f"{done.outcome}: {done.failure}" if done.failure else str(done.outcome)
         return Entry(number, combination, DONE, prediction, key, what, done)
-    why = refused(prediction) if prediction is not None else ""
-    action = SKIP if why and not try_refused else RUN
-    return Entry(number, combination, action, prediction, key, why)
+    return Entry(number, combination, SKIP if why else RUN, prediction, key, said)
 
 
 def key_for(setting: Setting, combination: Combination) -> str:
@@ -109,9 +131,9 @@ def carry_out(
     for entry in entries:
         if entry.action == DONE:
             assert entry.evidence is not None
-            yield entry.evidence
+            evidence = entry.evidence
         elif entry.action == SKIP:
-            yield _skipped(entry, setting, store)
+            evidence = _skipped(entry, setting, store)
         else:
             start = time.monotonic()
             evidence = run_one(entry, setting, store, display)
@@ -119,9 +141,9 @@ def carry_out(
             todo -= 1
             if len(entries) > 1:
                 display.say(_cost(spent, todo))
-            yield evidence
-            if until == FIRST_PASS and evidence.outcome is RunOutcome.PASSED:
-                return
+        yield evidence
+        if until == FIRST_PASS and evidence.outcome is RunOutcome.PASSED:
+            return
 
 
 def _cost(spent: Sequence[float], todo: int) -> str:
@@ -152,6 +174,7 @@ def run_one(entry: Entry, setting: Setting, store: Store, display: Display) -> E
         silence=words.silence,
         concurrency=words.concurrency,
         slow_below=words.slow_below,
+        token=value_of(command.argv, "--api-key"),
     )
     launch = RunLaunch(
         argv=masked_words(without_address(entry.combination.argv)),
@@ -160,7 +183,7 @@ def run_one(entry: Entry, setting: Setting, store: Store, display: Display) -> E
         varied=entry.combination.values,
         url=command.url,
     )
-    recorder = Recorder(store, entry.key, __version__, setting.environment, launch)
+    recorder = Recorder(store, entry.key, __version__, setting.environment, launch, setting.secrets)
     recorder.update(notes=(*setting.notes, *shortages(store.folder), *_unpredicted(setting)))
     display.begin(entry.combination.name)
     with terminated_like_interrupted():
@@ -202,7 +225,8 @@ def terminated_like_interrupted() -> Iterator[None]:
         raise KeyboardInterrupt
 
     before = {}
-    # SIGINT too: a server takes its time to stop, and nothing is to interrupt that once more.
+    # SIGINT too, even where it was ignored, as in the background of a shell. A second one leaves
+    # the stopping to the guard, which ends the server when this process goes.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         before[number] = signal.signal(number, interrupt)
     try:
