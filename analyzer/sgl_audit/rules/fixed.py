@@ -94,13 +94,15 @@ def _option_with(context: RuleContext, value: str) -> str | None:
 def _version_of(context: RuleContext, prefix: str) -> int | None:
     """What `fa_ver = 3` at module level says, outside of the server."""
     pattern = re.compile(rf"^{re.escape(prefix)}_ver(?:sion)? = (\d+)", re.MULTILINE)
+    word = f"{prefix}_ver".encode()
     key = ("version", prefix)
     if key not in context.memory:
         context.memory[key] = None
         for file in context.tree.files():
             if _RUNTIME in file and "/srt/" not in file and file.endswith(".py"):
-                text = data_of(context, file).decode(errors="replace")
-                match = pattern.search(text)
+                data = data_of(context, file)
+                # Plain bytes are found ten times faster than a pattern at line starts.
+                match = pattern.search(data.decode(errors="replace")) if word in data else None
                 if match is not None:
                     context.memory[key] = int(match[1])
                     break
