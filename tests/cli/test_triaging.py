@@ -13,7 +13,8 @@ from sgl_audit.errors import UsageError
 from sgl_audit.model.report import Audit, Finding, Severity
 from sgl_audit.model.settings import NO_SETTINGS, RuleSetting, Settings, Suppression
 from sgl_audit.model.triage import Handling
-from sgl_audit.settings import Entry, baseline_text, read_baseline, triaged
+from sgl_audit.settings.baseline import Entry, baseline_text, read_baseline
+from sgl_audit.settings.triaging import triaged
 
 from . import samples
 

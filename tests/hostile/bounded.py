@@ -91,7 +91,7 @@ def ended(
     return done
 
 
-def _waited(pid: int, wall: float) -> tuple[int, "os.struct_rusage"]:  # type: ignore[name-defined]
+def _waited(pid: int, wall: float) -> tuple[int, os.struct_rusage]:  # type: ignore[name-defined]
     """Wait for one process and what it used; end it where it blocks."""
     until = time.monotonic() + wall
     while time.monotonic() < until:

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from sgl_audit.cli.root import root
-from sgl_audit.settings import read_settings
+from sgl_audit.settings.reading import read_settings
 
 from .action import ROOT
 

@@ -9,7 +9,7 @@ import pytest
 
 from sgl_audit.errors import UsageError
 from sgl_audit.model.settings import RuleSetting, Settings
-from sgl_audit.settings import find_settings, read_settings
+from sgl_audit.settings.reading import find_settings, read_settings
 
 
 def written(folder: Path, text: str, name: str = "sgl-audit.toml") -> Path:

@@ -28,7 +28,8 @@ from sgl_audit.errors import EXIT_FINDINGS, UsageError
 from sgl_audit.launch.assume import parse_assumptions
 from sgl_audit.model.report import Audit, FamilyRow, Severity
 from sgl_audit.model.triage import Handling
-from sgl_audit.settings import baseline_text, read_baseline, triaged
+from sgl_audit.settings.baseline import baseline_text, read_baseline
+from sgl_audit.settings.triaging import triaged
 
 _WORST_FIRST = tuple(Severity)
 
