@@ -81,7 +81,22 @@ SHAPES = (
         (("index_head_dim", 128), ("index_n_heads", 64), ("index_topk", 2048)),
     ),
     Shape("MXFP4 MoE", (("GptOssForCausalLM", "gpt_oss"),), ("MXFP4",)),
-    Shape("hybrid Mamba MoE", (("NemotronHForCausalLM", "nemotron_h"),), (None, "FP8", "NVFP4")),
+    Shape(
+        "hybrid Mamba MoE",
+        (("NemotronHForCausalLM", "nemotron_h"),),
+        (None, "modelopt FP8", "NVFP4"),
+        # As in Nemotron 3 Nano 30B-A3B; the class's own default has no layer with experts. Its
+        # experts' 1856 rows fit no blocks of 128, so that its FP8 has one scale for each tensor.
+        (
+            ("hybrid_override_pattern", "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME"),
+            ("num_hidden_layers", 52),
+            ("n_routed_experts", 128),
+            ("num_experts_per_tok", 6),
+            ("moe_intermediate_size", 1856),
+            ("moe_shared_expert_intermediate_size", 3712),
+            ("hidden_size", 2688),
+        ),
+    ),
 )
 
 

@@ -140,7 +140,7 @@ def chosen_families(tree: SourceTree, read: TreeFacts, capabilities: int) -> tup
     keep = max(4, LAUNCH_BUDGET // max(capabilities, 1))
     if len(families) <= keep:
         return families
-    wanted = ("NVFP4", "MXFP4", "FP8", None)
+    wanted = ("NVFP4", "MXFP4", "FP8", "modelopt FP8", None)
     ordered = sorted(
         families,
         key=lambda f: wanted.index(f.quantization) if f.quantization in wanted else len(wanted),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sgl_audit.evaluate import tensors
 from sgl_audit.evaluate.journal import CHANGED_CLASSES
 from sgl_audit.evaluate.values import (
     INSTANCE_TYPES,
@@ -128,6 +129,8 @@ class Attributes:
         written = self.unknown_state.get((owner.key, name), MISSING)
         if written is not MISSING:
             return written
+        if tensors.lacks(self, owner, name):
+            return MISSING
         key = ("attr", owner.key, name, *self.epoch_of(owner))
         return Unknown(f"{owner.name}.{name}", owner.reason, key, owner.kind)
 
@@ -210,6 +213,8 @@ class Attributes:
             if fallback is not MISSING:
                 return self.call(self.bind(fallback, owner, cls), [name], {})
         if cls.opaque_base is not None:
+            if tensors.is_tensor_class(cls) and name not in tensors.NAMES:
+                return MISSING
             return Unknown(
                 f"{cls.name}.{name}",
                 f"{cls.name} derives from {short(cls.opaque_base)}, which lies outside the tree",

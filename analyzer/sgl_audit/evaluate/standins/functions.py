@@ -10,6 +10,7 @@ import builtins
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from sgl_audit.evaluate import tensors
 from sgl_audit.evaluate.attributes import is_attribute_error
 from sgl_audit.evaluate.standins.aggregates import (
     all_items,
@@ -370,6 +371,8 @@ def has_attribute(machine: Machine, owner: Value, name: Value) -> Value:
     if isinstance(owner, Unknown):
         if (owner.key, name) in machine.unknown_state:
             return True
+        if tensors.lacks(machine, owner, name):
+            return False
         marks = machine.epoch_of(owner)
         return owner.derive(f"hasattr({owner.name}, {name!r})", "hasattr", name, *marks)
     value = _try_lookup(machine, owner, name)
