@@ -55,10 +55,3 @@ def test_an_audit(tmp_path: Path) -> None:
     assert code == 1
     assert count > 1
     assert 20 < mib < 300
-
-
-@pytest.mark.real
-def test_the_facts_of_a_release(real_cache: Path) -> None:
-    code, mib, _ = peak("facts", "sglang==0.5.9", "--jobs", "2", cache=real_cache)
-    assert code == 0
-    assert 50 < mib < 900
