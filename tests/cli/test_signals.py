@@ -62,6 +62,35 @@ def test_at_any_moment(tmp_path: Path, name: str, share: float) -> None:
         assert out == ""
 
 
+# As the program loads: nothing of it is up that could turn an exception into a sentence.
+IMPORTING = """
+import os, signal, sys
+left = int(sys.argv.pop(1))
+def hook(event, given):
+    global left
+    if event == "import":
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+from sgl_audit.cli import main
+sys.addaudithook(hook)
+main()
+"""
+
+
+@pytest.mark.parametrize("imports", [1, 2, 8, 30, 100])
+def test_while_it_loads(imports: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTING, str(imports), "rules"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 130, done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_no_half_written_report(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     report.write_text("old")

@@ -11,13 +11,17 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a run ended, and what it took: processor seconds, and MiB of memory at most."""
+    """How a run ended, and what it took: processor seconds, and MiB of memory at most.
+
+    Linux counts what the process that starts another one holds at that moment to the other's peak.
+    """
 
     code: int
     out: str
@@ -91,7 +95,7 @@ def ended(
     return done
 
 
-def _waited(pid: int, wall: float) -> tuple[int, os.struct_rusage]:  # type: ignore[name-defined]
+def _waited(pid: int, wall: float) -> tuple[int, Any]:
     """Wait for one process and what it used; end it where it blocks."""
     until = time.monotonic() + wall
     while time.monotonic() < until:

@@ -44,7 +44,10 @@ def _run(given: list[str], program: str) -> int:
     except click.ClickException as error:
         say(_usage_sentence(error))
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as error:
+        if isinstance(error.__context__, EOFError):
+            # click takes it for the end of what a person types, and nothing here asks anybody.
+            return _internal(error.__context__)
         say("stopped before the end.")
         return INTERRUPTED
     except Exception as error:

@@ -20,6 +20,9 @@ from sgl_audit.evaluate.values import Class, Raised, Undecidable, Unknown, Value
 if TYPE_CHECKING:
     from sgl_audit.evaluate.lowering import Lowering
 
+# A loop that counts on and on has left behind whatever a launch may need.
+ROUND_BUDGET = 50_000
+
 
 def lower_if(lowering: Lowering, node: ast.If, scope: Scope) -> Run:
     machine = lowering.machine
@@ -59,8 +62,12 @@ def lower_while(lowering: Lowering, node: ast.While, scope: Scope) -> Run:
     other = lower_block(lowering, node.orelse, scope)
 
     def run(f: Frame) -> Value:
+        rounds = 0
         while machine.truth(test(f)):
             machine.step()
+            rounds += 1
+            if rounds > ROUND_BUDGET:
+                raise Undecidable("round budget reached")
             signal = body(f)
             if signal is None or signal is CONTINUE:
                 continue

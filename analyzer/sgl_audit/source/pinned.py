@@ -1,4 +1,4 @@
-"""A release that a tree pins: from the cache, else as installed here, else fetched if allowed."""
+"""A release that a tree pins: from the cache, else as installed, else fetched where allowed."""
 
 from __future__ import annotations
 

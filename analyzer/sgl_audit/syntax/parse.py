@@ -72,8 +72,7 @@ def _too_deep(tree: ast.Module) -> int | None:
                 if inner:
                     pending.append((inner, depth + 1))
             for name in ("handlers", "cases"):
-                for part in getattr(node, name, ()):
-                    pending.append((part.body, depth + 1))
+                pending += [(part.body, depth + 1) for part in getattr(node, name, ())]
     return None
 
 
