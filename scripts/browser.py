@@ -95,11 +95,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="screenshots of HTML reports")
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--out", type=Path, default=Path("screenshots"))
+    parser.add_argument("--picture", type=Path, help="only the first screen of the first file")
     given = parser.parse_args()
     path = chromium()
     if path is None:
         parser.error("there is no chromium here; install it (apt-get install chromium)")
     with browser(path) as running:
+        if given.picture is not None:
+            with opened(running, given.files[0], color_scheme="light") as page:
+                page.screenshot(path=str(given.picture))
+            return
         for file in given.files:
             for made in screenshots(running, file, given.out):
                 print(made)

@@ -42,7 +42,7 @@ class AdviceBlock:
     def doubt(self) -> str:
         """What keeps the flags from being the plain answer, or ""."""
         if not self.needed:
-            return "not known to be needed; surer with"
+            return "not known to be needed, but surer"
         return "" if self.safe else "not known to be enough"
 
 

@@ -161,13 +161,14 @@ class CellItem:
 
 @dataclass(frozen=True, slots=True)
 class OptionItem:
-    """One row of the option table; `path` is the anchor of its pictures, or ""."""
+    """One row of the option table; `path` is the anchor of its pictures, or "". Cells reach over
+    as many capabilities as stand beside them."""
 
     option: str
     path: str
     important: bool
     default: str
-    cells: tuple[CellItem, ...]
+    cells: tuple[tuple[CellItem, int], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from typing import TypeVar
 
 from sgl_audit.model.facts import Scalar
 from sgl_audit.model.report import Audit, ChoiceCell, ChoiceState
@@ -36,7 +37,7 @@ def option_items(overview: Overview, to_path: Mapping[str, str]) -> tuple[Option
             to_path.get(visible(row.option), ""),
             row.important,
             row.default,
-            tuple(_cell(cell, anchors) for cell in row.cells),
+            _runs([_cell(cell, anchors) for cell in row.cells]),
         )
         for row in overview.rows
     )
@@ -93,11 +94,14 @@ def _row(choice: Scalar, cells: Sequence[ChoiceCell], audit: Audit, anchors: Anc
     )
 
 
-def _runs(badges: Sequence[Badge]) -> tuple[tuple[Badge, int], ...]:
+_Shown = TypeVar("_Shown", Badge, CellItem)
+
+
+def _runs(cells: Sequence[_Shown]) -> tuple[tuple[_Shown, int], ...]:
     """Cells of a row; in a wide table equal neighbours are one, which is read at a glance."""
-    if len(badges) <= _APART:
-        return tuple((badge, 1) for badge in badges)
-    return tuple((badge, len(list(same))) for badge, same in groupby(badges))
+    if len(cells) <= _APART:
+        return tuple((cell, 1) for cell in cells)
+    return tuple((cell, len(list(same))) for cell, same in groupby(cells))
 
 
 def _why(
