@@ -63,8 +63,8 @@ def started(server: Installed, model: str, folder: Path) -> Iterator[tuple[Waite
         stop(running, command.host, command.port, 10.0, None)
 
 
-def ask(server: Installed, model: str, runs: int, folder: Path) -> dict[str, Any]:
-    """The smoke test, so many times; each answer is kept once."""
+def ask(server: Installed, model: str, runs: int, folder: Path) -> Iterator[dict[str, Any]]:
+    """The smoke test, so many times; each answer is kept once. Gives what there is after each."""
     answers: list[dict[str, Any]] = []
     rows: list[list[int]] = []
     prompts = SERVED[model]
@@ -76,7 +76,7 @@ def ask(server: Installed, model: str, runs: int, folder: Path) -> dict[str, Any
             asked = smoke.ask_all(client, prompts, None, lambda cut: True, lambda done: None)
             rows.append([_place(small(item.prompt, item.answer), answers) for item in asked])
             print(server.version, model, number + 1, len(answers), flush=True)
-    return {"prompts": [prompt.name for prompt in prompts], "answers": answers, "runs": rows}
+            yield {"prompts": [item.name for item in prompts], "answers": answers, "runs": rows}
 
 
 def _place(answer: dict[str, Any], answers: list[dict[str, Any]]) -> int:
@@ -146,20 +146,27 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--starts", type=int, default=20)
+    parser.add_argument("--made", type=Path, help="folder of models that are made already")
     parser.add_argument("--models", nargs="*", default=[*SERVED, DIES])
     given = parser.parse_args(words)
     os.environ.pop("PYTHONPATH", None)
     kept = json.loads(given.out.read_text()) if given.out.is_file() else {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        server = installed(given.version, folder / "models")
+        server = installed(given.version, given.made or folder / "models")
         kept |= {"sglang": given.version, "vocabulary": 256}
         for model in given.models:
             if model == DIES:
                 kept[model] = die(server, given.starts, folder)
             else:
-                kept[model] = ask(server, model, given.runs, folder)
-            given.out.write_text(json.dumps(kept, separators=(",", ":")) + "\n")
+                for found in ask(server, model, given.runs, folder):
+                    kept[model] = found
+                    write(given.out, kept)
+            write(given.out, kept)
+
+
+def write(path: Path, kept: dict[str, Any]) -> None:
+    path.write_text(json.dumps(kept, separators=(",", ":")) + "\n")
 
 
 if __name__ == "__main__":
