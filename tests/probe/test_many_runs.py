@@ -1,4 +1,4 @@
-"""The judges over twenty runs of the smoke test against the actual servers of two releases.
+"""The judges over many runs of the smoke test against the actual servers of two releases.
 
 What the servers answered was kept by tests/server/record_answers.py, each different answer once.
 """
@@ -13,15 +13,24 @@ import pytest
 
 from sgl_audit.model.evidence import FailureClass, Phase
 from sgl_audit.probe import smoke, verdicts
+from sgl_audit.probe.aftermath import State
 from sgl_audit.probe.classify import End, classify
 from sgl_audit.probe.client import Answer, read_answer
 from sgl_audit.probe.logs import from_lines
 from sgl_audit.probe.prompts import SUITE, Prompt
+from sgl_audit.probe.weighing import Seen, weigh
 
 FOLDER = Path(__file__).parent / "answers"
 RELEASES = {path.stem.removeprefix("runs-"): json.loads(path.read_text("utf-8"))
             for path in sorted(FOLDER.glob("runs-*.json"))}  # fmt: skip
-LEAST = 20
+# The two that must never be taken for each other were asked most often.
+LEAST = {"healthy": 20, "nan": 20, "latenan": 4, "repeat": 4}
+UNWRITABLE = [
+    "Traceback (most recent call last):",
+    '  File "/v/site-packages/starlette/responses.py", line 1, in render',
+    "    write()",
+    "ValueError: Out of range float values are not JSON compliant",
+]
 VERDICTS = {
     "healthy": None,
     "nan": FailureClass.NAN,
@@ -51,7 +60,13 @@ def judged_runs(release: str, model: str, *, known: bool) -> list[FailureClass |
         for name, index in zip(kept[model]["prompts"], row, strict=False):
             answer = answer_of(kept[model]["answers"][index])
             asked.append(smoke.judged(PROMPTS[name], answer, vocabulary, asked))
-        found.append(verdicts.weigh(asked).failure)
+        # The older release cannot write NaN into an answer, says HTTP 500, and logs why.
+        fault = any(item.answer.status == 500 for item in asked)
+        log = from_lines(UNWRITABLE if fault else [])
+        seen = Seen(asked, log, State.WELL, End(None, Phase.SMOKE))
+        failure, _ = weigh(seen)
+        assert (failure is None) == (verdicts.weigh(asked).failure is None)
+        found.append(None if failure is None else failure.failure)
     return found
 
 
@@ -63,9 +78,9 @@ def test_both_releases_and_the_models_that_matter_most_are_there() -> None:
 
 @pytest.mark.parametrize(("release", "model"), SERVED)
 @pytest.mark.parametrize("known", [True, False], ids=["vocabulary known", "unknown"])
-def test_each_of_twenty_runs_is_judged_rightly(release: str, model: str, known: bool) -> None:
+def test_each_run_is_judged_rightly(release: str, model: str, known: bool) -> None:
     found = judged_runs(release, model, known=known)
-    assert len(found) >= LEAST
+    assert len(found) >= LEAST[model]
     assert set(found) == {VERDICTS[model]}
 
 
