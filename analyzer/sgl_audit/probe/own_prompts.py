@@ -16,6 +16,7 @@ _MOST_TOKENS = 4096
 _MOST_BYTES = 4 << 20
 _LONGEST_NAME = 80
 _SHOWN = 160
+_LONGEST_PATTERN = 1000
 _KEYS = ("name", "chat", "completion", "generate", "expect", "sampled", "max_tokens")
 
 
@@ -113,6 +114,11 @@ def _patterns(given: Any, where: str) -> tuple[str, ...]:
         raise UsageError(f"{where}: expect is {shown}; write a pattern or a list of patterns")
     patterns = tuple(str(item) for item in found)
     for pattern in patterns:
+        if len(pattern) > _LONGEST_PATTERN:
+            raise UsageError(
+                f"{where}: expect {_shown(pattern)} has {len(pattern)} characters, more than "
+                f"{_LONGEST_PATTERN}; write a shorter pattern"
+            )
         try:
             re.compile(pattern)
         except (re.error, RecursionError, OverflowError) as error:

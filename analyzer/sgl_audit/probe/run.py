@@ -18,6 +18,7 @@ from sgl_audit.model.evidence import (
 )
 from sgl_audit.probe import observe, smoke, speed
 from sgl_audit.probe.aftermath import Aftermath, State
+from sgl_audit.probe.causes import last_cause
 from sgl_audit.probe.classify import End, Failure, classify
 from sgl_audit.probe.client import Client
 from sgl_audit.probe.compare import compare
@@ -185,14 +186,24 @@ class Run:
             state,
             self._end(self.server.exit_code(), Phase.SMOKE),
             self._marks[0],
-            # Also where its answer came: what it died of may be there before anybody looks.
-            self._marks[max(0, len(self._asked) - 1)],
+            self._ended_since(),
             len(self.request.prompts),
             self.server.usage().stopped,
         )
         failure, notes = weigh(seen)
         self.recorder.update(notes=(*self.recorder.evidence.notes, *notes))
         return failure
+
+    def _ended_since(self) -> int:
+        """From which line on the log tells what the server died of, if it did.
+
+        That is before the last prompt, also where its answer came. A server that dies of the one
+        before, after answering it, may have written so by the time that the last one was asked.
+        """
+        last = self._marks[max(0, len(self._asked) - 1)]
+        if len(self._asked) < 2 or last_cause(self.log.lines, last) is not None:
+            return last
+        return self._marks[len(self._asked) - 2]
 
     def _measure(self) -> Failure | None:
         self._enter(Phase.MEASURE)
