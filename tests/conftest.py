@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 # A kept answer would be compared with itself where two runs must agree.
 os.environ["SGL_AUDIT_NO_CACHE"] = "1"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interrupted_as_usual() -> None:
+    """What a shell starts in the background ignores Ctrl-C, and so would all that tests start."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

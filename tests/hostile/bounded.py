@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+WALL = 600
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a run ended, and what it took: processor seconds, and MiB of memory at most.
-
-    Linux counts what the process that starts another one holds at that moment to the other's peak.
-    """
+    """How a run ended, and what it took: processor seconds, and MiB of memory at most."""
 
     code: int
     out: str
@@ -32,6 +28,28 @@ class Ended:
     def lines(self) -> list[str]:
         """What it said on stderr."""
         return self.err.splitlines()
+
+
+# Linux counts what a process holds that starts another one to the other's peak; this one is small.
+STARTER = """
+import json, os, resource, signal, sys, time
+limits, wall, words = json.loads(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]
+pid = os.fork()
+if pid == 0:
+    for name, value in limits.items():
+        resource.setrlimit(getattr(resource, name), (value, value))
+    os.execv(words[0], words)
+until, found = time.monotonic() + wall, 0
+while not found:
+    found, status, used = os.wait4(pid, os.WNOHANG)
+    if not found and time.monotonic() > until:
+        os.kill(pid, signal.SIGKILL)
+        until = float("inf")
+    time.sleep(0.02)
+took = {"seconds": used.ru_utime + used.ru_stime, "peak": used.ru_maxrss}
+with open("took.json", "w") as file:
+    json.dump({"code": os.waitstatus_to_exitcode(status), **took}, file)
+"""
 
 
 def copy_of(folder: Path, name: str = "dataclass_2026") -> Path:
@@ -45,9 +63,13 @@ def ended(
     seconds: float = 20,
     mib: int = 400,
     around: Mapping[str, str] | None = None,
-    before: Callable[[], None] | None = None,
+    limits: Mapping[str, int] | None = None,
 ) -> Ended:
-    """Run the command line to its end; fails where it took more than it may."""
+    """Run the command line to its end; fails where it took more than it may.
+
+    Args:
+        limits: of the system, by their names in `resource`.
+    """
     for name in ("tmp", "cache", "home"):
         (folder / name).mkdir(exist_ok=True)
     environment = {
@@ -59,50 +81,29 @@ def ended(
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         **(around or {}),
     }
-
-    def limit() -> None:
-        import resource
-
-        most = int(seconds * 3)
-        resource.setrlimit(resource.RLIMIT_CPU, (most, most))
-        if before is not None:
-            before()
-
+    given = json.dumps({"RLIMIT_CPU": int(seconds * 3), **(limits or {})})
+    program = [sys.executable, "-m", "sgl_audit", *map(str, words)]
     out, err = folder / "out", folder / "err"
     with out.open("wb") as stdout, err.open("wb") as stderr:
-        program = subprocess.Popen(
-            [sys.executable, "-m", "sgl_audit", *map(str, words)],
+        subprocess.run(
+            [sys.executable, "-I", "-S", "-c", STARTER, given, str(WALL), *program],
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,
-            preexec_fn=limit,
+            check=True,
         )
-        status, used = _waited(program.pid, 600)
-    program.returncode = os.waitstatus_to_exitcode(status)
+    took = json.loads((folder / "took.json").read_text())
     done = Ended(
-        program.returncode,
+        took["code"],
         out.read_text(errors="replace"),
         err.read_text(errors="replace"),
-        used.ru_utime + used.ru_stime,
-        used.ru_maxrss // (1024 if sys.platform != "darwin" else 1024 * 1024),
+        took["seconds"],
+        took["peak"] // (1024 if sys.platform != "darwin" else 1024 * 1024),
     )
     assert "Traceback" not in done.err, done.err[-2000:]
     assert "internal error" not in done.err, done.err[-2000:]
     assert done.seconds <= seconds, f"{done.seconds:.1f} s of processor time"
     assert done.mib <= mib, f"{done.mib} MiB"
     return done
-
-
-def _waited(pid: int, wall: float) -> tuple[int, Any]:
-    """Wait for one process and what it used; end it where it blocks."""
-    until = time.monotonic() + wall
-    while time.monotonic() < until:
-        found, status, used = os.wait4(pid, os.WNOHANG)
-        if found:
-            return status, used
-        time.sleep(0.02)
-    os.kill(pid, signal.SIGKILL)
-    _, status, used = os.wait4(pid, 0)
-    return status, used

@@ -255,18 +255,13 @@ def test_a_pipe_that_nobody_writes_to(tmp_path: Path, words: tuple[str, ...]) ->
 
 @pytest.mark.parametrize("form", ["html", "json", "sarif"])
 def test_a_disk_that_is_full(tmp_path: Path, form: str) -> None:
-    import resource
-
     report = tmp_path / f"report.{form}"
     report.write_text("old")
     words = ("audit", FIXTURES / "flat_2025", *AUDIT, "-o", report)
 
-    def small_files() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-
     # Python itself leaves half a compiled module behind where the disk is full.
     around = {"PYTHONDONTWRITEBYTECODE": "1"}
-    done = ended(tmp_path, *words, around=around, before=small_files)
+    done = ended(tmp_path, *words, around=around, limits={"RLIMIT_FSIZE": 4096})
     assert done.code == 2, done.err
     assert len(done.lines()) == 1
     assert report.name in done.err
