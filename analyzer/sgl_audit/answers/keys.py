@@ -11,10 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from sgl_audit.model.source import SourceTree
-from sgl_audit.source.key import content_key
+from sgl_audit.source.key import content_key, digest_of
 from sgl_audit.version import __version__
 
-_PACKAGES = ("sgl_audit", "sgl_audit_reports")
 # A model folder has some dozens of files. What has more is no model, and is not looked through.
 _MOST_FILES = 4000
 _MOST_BYTES = 32_000_000
@@ -26,12 +25,7 @@ def key_of(kind: str, parts: Iterable[object]) -> str:
     Args:
         parts: all that the answer depends on, each with a `repr` that tells its value.
     """
-    digest = hashlib.sha256()
-    for part in (tool_key(), kind, *parts):
-        data = repr(part).encode("utf-8", errors="surrogatepass")
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
-    return digest.hexdigest()
+    return digest_of(repr(part) for part in (tool_key(), kind, *parts))
 
 
 def tree_key(tree: SourceTree | None) -> str:
@@ -50,9 +44,7 @@ def tool_key() -> str:
 
 
 def _own_files() -> Iterator[tuple[str, os.stat_result]]:
-    here = Path(__file__).resolve().parents[1]
-    beside = [here, *(here.parent / name for name in _PACKAGES), *_beside()]
-    pending = [str(folder) for folder in dict.fromkeys(beside) if folder.is_dir()]
+    pending = [str(folder) for folder in (Path(__file__).resolve().parents[1], *_reports())]
     while pending:
         with os.scandir(pending.pop()) as entries:
             for entry in entries:
@@ -63,11 +55,11 @@ def _own_files() -> Iterator[tuple[str, os.stat_result]]:
                     yield entry.path, entry.stat()
 
 
-def _beside() -> list[Path]:
+def _reports() -> list[Path]:
     """Where the reports are imported from, without importing them."""
     from importlib.util import find_spec
 
-    found = find_spec(_PACKAGES[1])
+    found = find_spec("sgl_audit_reports")
     return [Path(place) for place in (found.submodule_search_locations or ())] if found else []
 
 

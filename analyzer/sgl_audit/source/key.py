@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sgl_audit.errors import SourceError
 from sgl_audit.model.source import SourceTree
@@ -19,9 +19,14 @@ def content_key(tree: SourceTree) -> str:
     before the tree was opened that its times could stay the same through another change). The
     same content in another form of source has another key.
     """
-    digest = hashlib.sha256()
     info = tree.info
-    for part in (type(tree).__name__, info.package, repr(info.distribution), *_stamps(tree)):
+    return digest_of((type(tree).__name__, info.package, repr(info.distribution), *_stamps(tree)))
+
+
+def digest_of(parts: Iterable[str]) -> str:
+    """Sixty-four hex digits of some texts in order; where one ends and the next begins counts."""
+    digest = hashlib.sha256()
+    for part in parts:
         data = part.encode("utf-8", errors="surrogateescape")
         digest.update(len(data).to_bytes(8, "big"))
         digest.update(data)
