@@ -103,6 +103,10 @@ def test_errors_name_file_and_line(tmp_path: Path, text: str, words: list[str]) 
         (["env.X=a=1, b=2 cuda=13"], {"env.X": "a=1, b=2", "cuda": "13"}),
         (["cuda=13.0", "cuda=13.0"], {"cuda": "13.0"}),
         (["driver=595.12.01"], {"driver": "595.12.01"}),
+        (
+            ["numa_memory_mib=24105,24105,cuda=13.0"],
+            {"numa_memory_mib": "24105,24105", "cuda": "13.0"},
+        ),
     ],
 )
 def test_assumptions(items: list[str], expected: dict[str, str]) -> None:
@@ -118,6 +122,7 @@ def test_assumptions(items: list[str], expected: dict[str, str]) -> None:
         ("cuda=new", ["cuda cannot be new", "version"]),
         ("gpu_count=0", ["gpu_count cannot be 0", "gpu_count=8"]),
         ("gpu_count=eight", ["gpu_count cannot be eight"]),
+        ("numa_memory_mib=1,,2", ["numa_memory_mib cannot be 1,,2", "list of counts"]),
         ("device_name=", ["device_name cannot be empty"]),
         ("device_name=\x1b[31m", ["device_name"]),
         ("env.=1", ["environment variable"]),

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from sgl_audit.cli.probing import device
 from sgl_audit.errors import UsageError
-from sgl_audit.probe import gpus, stopping
+from sgl_audit.probe import gpus, machine, stopping
 from sgl_audit.probe.gpus import Gpu
 
 PRO = Gpu("sm120", "NVIDIA RTX PRO 6000", 97887, 400, "580.65")
+
+
+def test_the_memory_of_each_numa_node(tmp_path: Path) -> None:
+    assert machine.numa_memory(tmp_path) == ()
+    for number, size in enumerate((16_777_216, 8_388_608)):
+        (tmp_path / f"node{number}").mkdir()
+        text = f"Node {number} MemTotal:       {size} kB\nNode {number} MemFree: 1 kB\n"
+        (tmp_path / f"node{number}" / "meminfo").write_text(text)
+    assert machine.numa_memory(tmp_path) == (16384, 8192)
+    (tmp_path / "node1" / "meminfo").write_text("something else\n")
+    assert machine.numa_memory(tmp_path) == (16384,)
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sgl_audit.cli.probing.differences import Verification, compare, exit_code
+from sgl_audit.cli.output import Target
+from sgl_audit.cli.probing.differences import Verification, compare, exit_code, render
 from sgl_audit.cli.root import evidence_last
 from sgl_audit.model.resolution import Launch, Outcome, Refusal, Resolution, ResolvedValue
 from sgl_audit.model.source import Place
@@ -62,7 +63,9 @@ def test_no_answer_is_no_agreement() -> None:
     failed = compare(LAUNCH, ours(), Real("failed", {}, message="it broke"))
     unknown = compare(LAUNCH, Resolution(LAUNCH, Outcome.UNKNOWN), Real("ok", {}))
     for item in (failed, unknown):
-        assert exit_code(Verification("x", (item,), ())) == 3
+        found = Verification("x", (item,), ())
+        assert exit_code(found) == 3
+        assert "0 of 1 launches agree" in render(found, Target("terminal", "-"))
 
 
 def test_modules_of_a_distribution() -> None:

@@ -28,7 +28,8 @@ class World:
     """Answers to the questions the program asks of its machine.
 
     Attributes:
-        memory_mib: memory of one GPU in MiB.
+        memory_mib: memory of one GPU in MiB; of the host where there is no GPU.
+        numa_mib: memory of each NUMA node of the host in MiB; empty for one node with all of it.
         environment: the variables as they are now; `start` as they were when the launch began.
         asked: assumption name -> how often an answer rested on it.
     """
@@ -39,6 +40,7 @@ class World:
     cudnn: str = DEFAULT_CUDNN
     gpu_count: int = 8
     memory_mib: int = 0
+    numa_mib: tuple[int, ...] = ()
     device_name: str = ""
     driver: str | None = None
     packages: dict[str, str | None] = field(default_factory=dict)
@@ -68,6 +70,23 @@ class World:
     def has_metadata(self) -> bool:
         """Whether the distribution says what it requires."""
         return bool(self.distribution.requires)
+
+    @property
+    def numa_nodes(self) -> int:
+        """How many NUMA nodes the host has."""
+        return len(self.numa_mib) or 1
+
+    def numa_node_mib(self, node: int) -> int | None:
+        """The memory of one NUMA node in MiB; None where it is not known, or no such node."""
+        if not 0 <= node < self.numa_nodes:
+            return None
+        if self.numa_mib:
+            self.ask("numa_memory_mib")
+            return self.numa_mib[node]
+        if self.has_gpu or not self.memory_mib:
+            return None
+        self.ask("gpu_memory_mib")
+        return self.memory_mib
 
     def ask(self, name: str) -> None:
         """Note that an answer rests on an assumption."""
@@ -163,6 +182,8 @@ def _apply(world: World, name: str, value: str) -> None:
             world.gpu_count = int(value)
         case "gpu_memory_mib":
             world.memory_mib = int(value)
+        case "numa_memory_mib":
+            world.numa_mib = tuple(int(part) for part in value.split(","))
         case "device_name":
             world.device_name = value
         case "driver":

@@ -9,6 +9,7 @@ from sgl_audit.errors import UsageError
 from sgl_audit.launch.text import did_you_mean, shown
 
 _VERSION = re.compile(r"[0-9]+(?:\.[0-9A-Za-z]+)*(?:[-+._]?[A-Za-z0-9.]+)*")
+_COUNTS = re.compile(r"[1-9][0-9]{0,8}(?:,[1-9][0-9]{0,8}){0,63}")
 _COUNT = re.compile(r"[1-9][0-9]{0,8}")
 _NEXT_ITEM = re.compile(r"[\s,]+(?=[A-Za-z_][\w.-]*=)")
 _ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -24,6 +25,7 @@ ASSUMPTIONS: dict[str, str] = {
     "device_name": "text",
     "gpu_count": "count",
     "gpu_memory_mib": "count",
+    "numa_memory_mib": "counts",
 }
 _PREFIXES = ("env.", "package.")
 _EXAMPLES = {
@@ -35,8 +37,9 @@ _EXAMPLES = {
     "device_name": "NVIDIA L40S",
     "gpu_count": "8",
     "gpu_memory_mib": "97887",
+    "numa_memory_mib": "257000,258000",
 }
-_SAID = {"release": "version"}
+_SAID = {"release": "version", "counts": "list of counts"}
 _ANY_VERSION = "1.2.3, or none"
 
 
@@ -123,6 +126,8 @@ def _fits(kind: str, value: str) -> bool:
         # Without CUDA or torch there is no GPU to answer for.
         absent = kind == "version" and value == "none"
         return absent or bool(_VERSION.fullmatch(value))
+    if kind == "counts":
+        return bool(_COUNTS.fullmatch(value))
     if kind == "count":
         return bool(_COUNT.fullmatch(value))
     return bool(value) and value.isprintable()

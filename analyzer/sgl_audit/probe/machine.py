@@ -96,3 +96,26 @@ def oom_kills() -> int:
     except OSError:
         return 0
     return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("oom_kill "))
+
+
+def usable_memory() -> int:
+    """Bytes of memory that processes here may use: the machine's, or less in a container."""
+    total: int = psutil.virtual_memory().total
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii").strip()
+    except OSError:
+        return total
+    # "max" stands for no limit.
+    return min(total, int(limit)) if limit.isdigit() else total
+
+
+def numa_memory(folder: Path = Path("/sys/devices/system/node")) -> tuple[int, ...]:
+    """MiB of each NUMA node, in order; nothing where the kernel does not say. Linux only."""
+    found: list[int] = []
+    while True:
+        path = folder / f"node{len(found)}" / "meminfo"
+        try:
+            first = path.read_text(encoding="ascii").split("\n", 1)[0]
+            found.append(int(first.split()[3]) >> 10)
+        except (OSError, ValueError, IndexError):
+            return tuple(found)

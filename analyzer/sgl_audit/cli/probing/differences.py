@@ -12,6 +12,8 @@ from sgl_audit.errors import EXIT_CLEAN, EXIT_FINDINGS, EXIT_INCOMPLETE
 from sgl_audit.model.resolution import Launch, Outcome, Resolution
 from sgl_audit.probe.verifying import Real
 
+_OUTCOME = "the outcome"
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -39,6 +41,16 @@ class Verified:
     unknown: tuple[str, ...]
     failed: str = ""
 
+    @property
+    def missing(self) -> bool:
+        """Whether one of the two sides gave no answer at all."""
+        return bool(self.failed) or self.unknown == (_OUTCOME,)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both sides answered, and nothing differs."""
+        return not self.differences and not self.missing
+
 
 @dataclass(frozen=True, slots=True)
 class Verification:
@@ -54,7 +66,7 @@ def compare(launch: Launch, ours: Resolution, real: Real) -> Verified:
     if real.outcome == "failed":
         return Verified(launch, real.outcome, 0, (), (), real.message)
     if ours.outcome is Outcome.UNKNOWN:
-        return Verified(launch, real.outcome, 0, (), ("the outcome",))
+        return Verified(launch, real.outcome, 0, (), (_OUTCOME,))
     mine = "ok" if ours.outcome is Outcome.OK else "rejected"
     if mine != real.outcome:
         difference = Difference("outcome", _ours(ours), _real(real))
@@ -112,7 +124,7 @@ def exit_code(verified: Verification) -> int:
     """1 where anything differs, 3 where an answer is missing, else 0."""
     if any(item.differences for item in verified.launches):
         return EXIT_FINDINGS
-    missing = any(item.failed or item.unknown == ("the outcome",) for item in verified.launches)
+    missing = any(item.missing for item in verified.launches)
     return EXIT_INCOMPLETE if missing else EXIT_CLEAN
 
 
@@ -146,7 +158,7 @@ def _data(verified: Verification) -> dict[str, object]:
 
 
 def _lines(verified: Verification) -> Iterator[str]:
-    agreeing = sum(not item.differences and not item.failed for item in verified.launches)
+    agreeing = sum(item.agrees for item in verified.launches)
     for item in verified.launches:
         name = f"{item.launch.id} on {item.launch.capability}"
         if item.failed:

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import psutil
-
 from sgl_audit import api
 from sgl_audit.cli.stderr import Feedback
 from sgl_audit.errors import IncompleteError, SglAuditError
@@ -23,6 +21,7 @@ from sgl_audit.model.resolution import Launch, Refusal, Resolution, ResolvedValu
 from sgl_audit.model.source import SourceTree
 from sgl_audit.probe.command import value_of, without_address
 from sgl_audit.probe.interpreter import Interpreter
+from sgl_audit.probe.machine import numa_memory, usable_memory
 
 if TYPE_CHECKING:
     from sgl_audit.evaluate.reading import EvaluatedOption
@@ -153,7 +152,11 @@ class Predictor:
 def _of_device(device: Device) -> dict[str, str]:
     if device.kind == "cpu":
         # Where there is no GPU this is the memory that SGLang divides.
-        return {"gpu_memory_mib": str(psutil.virtual_memory().total >> 20)}
+        nodes = numa_memory()
+        return {
+            "gpu_memory_mib": str(usable_memory() >> 20),
+            **({"numa_memory_mib": ",".join(map(str, nodes))} if nodes else {}),
+        }
     found = {}
     if device.memory_mib:
         found["gpu_memory_mib"] = str(device.memory_mib)

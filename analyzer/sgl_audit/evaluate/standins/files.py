@@ -1,12 +1,14 @@
 """A file system in which a launch can read its model folders and write to memory only.
 
-Assumes: nothing exists but the folders that the launch names and the files of the tree.
+Assumes: nothing exists but the folders that the launch names, the files of the tree, and what the
+kernel says of the memory of NUMA nodes.
 """
 
 from __future__ import annotations
 
 import fnmatch
 import posixpath
+import re
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from sgl_audit.evaluate.standins import Standins
 
 MAX_BYTES = 32_000_000
+_NODE_MEMORY = re.compile(r"/sys/devices/system/node/node([0-9]{1,4})/meminfo")
 # Questions about a model that is not at hand as a whole. It is taken to be a folder as the hub has.
 ABOUT_MODEL = frozenset({"configuration of", "is at"})
 
@@ -35,6 +38,15 @@ class Handle:
         self.path = path
         self.content = content
         self.writable = writable
+        self._state = {"lines read": 0}
+
+    def readline(self) -> Any:
+        """The next line, empty at the end."""
+        lines = self.content.splitlines(keepends=True)
+        number = self._state["lines read"]
+        self.files.standins.machine.touch(self._state)
+        self._state["lines read"] = number + 1
+        return lines[number] if number < len(lines) else self.content[:0]
 
     def write(self, text: Any) -> None:
         """Append to a file in memory."""
@@ -120,7 +132,7 @@ class Files:
                 return True
         except OSError:
             return False
-        return self.leads_out(text) or self._in_tree(text)
+        return self.leads_out(text) or self._in_tree(text) or self._of_kernel(text) is not None
 
     def _in_tree(self, path: str) -> bool:
         try:
@@ -128,6 +140,15 @@ class Files:
         except KeyError:
             return False
         return True
+
+    def _of_kernel(self, path: str) -> bytes | None:
+        found = _NODE_MEMORY.fullmatch(path)
+        size = self.standins.world.numa_node_mib(int(found[1])) if found else None
+        return (
+            None
+            if found is None or size is None
+            else (f"Node {found[1]} MemTotal:       {size << 10} kB\n".encode())
+        )
 
     def is_dir(self, path: Value) -> Any:
         """`os.path.isdir`."""
@@ -212,6 +233,9 @@ class Files:
                 f"{text} is a link out of the model folder, which sgl-audit does not follow; "
                 "copy the file into the folder"
             )
+        said = self._of_kernel(text)
+        if said is not None:
+            return said
         try:
             packed: bytes = self.standins.machine.imports.program.read(text)
         except KeyError:
@@ -267,6 +291,7 @@ class HandleAdapter:
         table: dict[str, Callable[..., Value]] = {
             "read": lambda *a: handle.content,
             "write": lambda text: handle.write(text),
+            "readline": lambda *a: handle.readline(),
             "readlines": lambda *a: handle.content.splitlines(keepends=True),
             "close": lambda: None,
             "flush": lambda: None,

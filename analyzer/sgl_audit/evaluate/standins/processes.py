@@ -1,7 +1,7 @@
 """`subprocess`, time, randomness, threads, context variables, sockets and device libraries.
 
-Assumes: `nvidia-smi` reports memory per GPU and refuses other queries; `lscpu` reports one NUMA
-node; no other program can be started; every port is free.
+Assumes: `nvidia-smi` reports memory per GPU and refuses other queries; `lscpu` reports the NUMA
+nodes that are assumed, one by default; no other program can be started; every port is free.
 """
 
 from __future__ import annotations
@@ -60,8 +60,10 @@ def _subprocess(standins: Standins, module: Module) -> None:
                 for i in range(world.gpu_count)
             )
         if "lscpu" in text and "CPU,Core,Socket,Node" in text:
-            # One NUMA node with as many CPUs as `os.cpu_count()` says.
-            return 0, "".join(f"{cpu},{cpu},0,0\n" for cpu in range(HOST_CPUS))
+            # As many CPUs as `os.cpu_count()` says, spread over the nodes.
+            share = -(-HOST_CPUS // world.numa_nodes)
+            nodes = [(cpu, cpu // share) for cpu in range(HOST_CPUS)]
+            return 0, "".join(f"{cpu},{cpu},{node},{node}\n" for cpu, node in nodes)
         raise machine.error(
             "FileNotFoundError", 2, f"No such file or directory: {words[0] if words else ''!r}"
         )
