@@ -17,6 +17,7 @@ from sgl_audit.model.review import Review
 from sgl_audit.model.source import Diagnostic, SourceKind, SourceTree
 
 if TYPE_CHECKING:
+    from sgl_audit.answers import AnswerStore
     from sgl_audit.audit.verdicts.knowledge import Knowledge
     from sgl_audit.model.verdict import Recommendation
     from sgl_audit.review.launches import Asked, Side
@@ -231,12 +232,14 @@ def audit(
     progress: Progress | None = None,
     knowledge: Knowledge | None = None,
     cards: Mapping[str, str] | None = None,
+    store: AnswerStore | None = None,
 ) -> Audit:
     """The whole audit: facts, behaviours, families, findings.
 
     Args:
         cards: capability -> the card whose memory and name count there ("rtx-5090").
         knowledge: from `open_knowledge`; without it verdicts rest on advisories and the tree only.
+        store: where parts of the answer are kept, each for as long as its files stay the same.
     """
     from sgl_audit.audit.run import run_audit
 
@@ -249,6 +252,7 @@ def audit(
         progress=progress,
         knowledge=knowledge,
         cards=cards,
+        store=store,
     )
 
 
@@ -262,6 +266,7 @@ def review(
     assume: tuple[tuple[str, str], ...] = (),
     jobs: int = 1,
     progress: Progress | None = None,
+    store: AnswerStore | None = None,
 ) -> Review:
     """What changes from one tree to another, in order of harm.
 
@@ -269,6 +274,7 @@ def review(
         old: `review.launches.Side`: a tree with the libraries read beside it.
         launches: somebody's own, resolved under both.
         trees: False to compare the launches only.
+        store: as for `audit`.
     """
     from sgl_audit.review.run import run_review
 
@@ -281,4 +287,5 @@ def review(
         assume=assume,
         jobs=jobs,
         progress=progress,
+        store=store,
     )

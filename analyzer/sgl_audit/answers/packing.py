@@ -18,6 +18,9 @@ _MAGIC = b"sgl-audit answer 1\n"
 _DIGEST = 32
 _OWN = "sgl_audit."
 _BUILTINS = {"frozenset": frozenset, "set": set}
+# Values that stand for themselves and a text with a meaning: no dataclasses, and harmless.
+_VALUES = "sgl_audit.extract.machine.values"
+_PLAIN = frozenset({(_VALUES, "UNKNOWN"), (_VALUES, "UNBOUND"), (_VALUES, "VersionText")})
 
 
 class DamagedError(Exception):
@@ -58,6 +61,8 @@ class _ModelUnpickler(pickle.Unpickler):
         """
         if module == "builtins" and name in _BUILTINS:
             return _BUILTINS[name]
+        if (module, name) in _PLAIN:
+            return getattr(importlib.import_module(module), name)
         if module.startswith(_OWN) and "." not in name:
             found = getattr(importlib.import_module(module), name, None)
             if isinstance(found, type) and found.__module__ == module and _is_data(found):

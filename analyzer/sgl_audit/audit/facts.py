@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from sgl_audit.evaluate.reading import EvaluatedOption, Reader
+from sgl_audit.answers import AnswerStore
+from sgl_audit.audit.evaluated import Evaluated, Wanted, evaluated
+from sgl_audit.evaluate.reading import EvaluatedOption
 from sgl_audit.extract.tree import Extraction, coverage, extract
 from sgl_audit.model.facts import (
     BackendEnum,
@@ -22,7 +23,7 @@ from sgl_audit.model.facts import (
 )
 from sgl_audit.model.progress import Progress
 from sgl_audit.model.report import Coverage
-from sgl_audit.model.source import Diagnostic, Place, SourceTree
+from sgl_audit.model.source import Place, SourceTree
 
 # A file with this many gate functions is where the tree keeps its gates.
 GATE_MODULE = 5
@@ -55,31 +56,53 @@ def read_tree(
     capabilities: tuple[str, ...],
     jobs: int = 1,
     progress: Progress | None = None,
+    store: AnswerStore | None = None,
 ) -> TreeFacts:
     """Facts, extraction and coverage of a tree.
 
     Args:
         capabilities: on which gates are evaluated.
         progress: told of steps done and steps in all.
+        store: where what was read of files before is kept.
     """
     steps = len(capabilities) + 3
     say = progress or (lambda done, total: None)
-    extraction = extract(tree, None, capabilities, jobs=jobs)
+    extraction = extract(tree, None, capabilities, jobs=jobs, store=store)
     say(1, steps)
-    reader = Reader(tree)
     static = extraction.facts
+    gate_files = gate_modules(static)
+    wanted = Wanted(
+        capabilities,
+        tuple(item.name for item in static.choice_lists),
+        tuple((enum.place.file, enum.name) for enum in static.enums),
+        gate_files,
+        tuple((g.place.file, g.name) for g in static.gates if is_defined(g, gate_files)),
+    )
+    values = evaluated(tree, wanted, store, lambda done: say(2 + done, steps))
     facts = replace(
         static,
-        options=merge_options(static.options, reader.options(), tree),
-        choice_lists=merge_choice_lists(static.choice_lists, reader),
-        enums=tuple(merge_enum(enum, reader) for enum in static.enums),
+        options=merge_options(static.options, values.options, tree),
+        choice_lists=merge_choice_lists(static.choice_lists, values),
+        enums=tuple(merge_enum(enum, values) for enum in static.enums),
+        gates=merge_gates(static.gates, values, capabilities),
+        platform=merge_platform(static.platform, values, capabilities),
+        diagnostics=(*static.diagnostics, *values.diagnostics),
     )
-    say(2, steps)
-    facts = with_gates(facts, reader, capabilities, lambda done: say(2 + done, steps))
-    problems = tuple(Diagnostic(text) for text in reader.problems)
-    facts = replace(facts, diagnostics=(*facts.diagnostics, *problems, *reader.program.diagnostics))
     say(steps, steps)
     return TreeFacts(facts, extraction, coverage(facts))
+
+
+def gate_modules(static: Facts) -> tuple[str, ...]:
+    """The server's files that keep its gates, sorted."""
+    counts = Counter(gate.place.file for gate in static.gates if gate.form in DEFINED)
+    return tuple(
+        file for file, count in sorted(counts.items()) if count >= GATE_MODULE and is_server(file)
+    )
+
+
+def is_defined(gate: Gate, files: tuple[str, ...]) -> bool:
+    """Whether a gate is a function or a name of one of the files."""
+    return gate.form in DEFINED and gate.place.file in files
 
 
 def merge_options(
@@ -114,36 +137,33 @@ def merge_option(static: Option | None, value: EvaluatedOption, tree: SourceTree
     )
 
 
-def merge_choice_lists(static: tuple[ChoiceList, ...], reader: Reader) -> tuple[ChoiceList, ...]:
+def merge_choice_lists(static: tuple[ChoiceList, ...], values: Evaluated) -> tuple[ChoiceList, ...]:
     """Choice lists with evaluated values, in evaluated order."""
     known = {item.name: item for item in static}
-    root = reader.program.root
-    modules = [f"{root}.srt.server_args", f"{root}.srt.arg_groups.choices"]
     merged = dict(known)
-    for name, (module, values, ordered) in reader.choice_lists(modules).items():
-        merged[name] = merge_list(known.get(name), name, module, values, ordered, reader)
+    for name, (listed, ordered) in values.lists.items():
+        merged[name] = merge_list(known.get(name), name, listed, ordered, values)
     return tuple(merged[name] for name in sorted(merged))
 
 
 def merge_list(
     static: ChoiceList | None,
     name: str,
-    module: str,
     values: tuple[Scalar, ...],
     ordered: bool,
-    reader: Reader,
+    found: Evaluated,
 ) -> ChoiceList:
     """One list: notes and places of the choices from the syntax, where it shows them."""
     notes = {choice.value: choice for choice in static.choices} if static is not None else {}
     choices = tuple(notes.get(value) or Choice(value) for value in values)
     if static is not None:
         return replace(static, choices=choices, ordered=ordered)
-    return ChoiceList(name, choices, ordered, reader.place_of(module, name))
+    return ChoiceList(name, choices, ordered, found.places[name])
 
 
-def merge_enum(enum: BackendEnum, reader: Reader) -> BackendEnum:
+def merge_enum(enum: BackendEnum, values: Evaluated) -> BackendEnum:
     """An enum with evaluated member values; aliases stay as the syntax shows them."""
-    members = reader.enum_members(reader.name_of_file(enum.place.file), enum.name)
+    members = values.enums[enum.place.file, enum.name]
     if members is None:
         return enum
     known = {member.name: member for member in enum.members}
@@ -155,28 +175,6 @@ def merge_enum(enum: BackendEnum, reader: Reader) -> BackendEnum:
     return replace(enum, members=(*merged, *aliases))
 
 
-def with_gates(
-    facts: Facts, reader: Reader, capabilities: tuple[str, ...], say: Callable[[int], None]
-) -> Facts:
-    """Facts with the gates of the tree's gate modules and its platform object evaluated."""
-    counts = Counter(gate.place.file for gate in facts.gates if gate.form in DEFINED)
-    files = [file for file, count in sorted(counts.items()) if count >= GATE_MODULE]
-    names = {file: reader.gate_names(file) for file in files if is_server(file)}
-    values: dict[tuple[str, str], dict[str, bool | None]] = {}
-    platform: dict[str, dict[str, bool | None]] = {}
-    for done, capability in enumerate(capabilities, 1):
-        for file, listed in names.items():
-            for name in listed:
-                cell = values.setdefault((file, name), {})
-                cell[capability] = reader.gate(file, name, capability)
-        for name, value in reader.platform(capability).items():
-            platform.setdefault(name, {})[capability] = value
-        say(done)
-    gates = merge_gates(facts.gates, values, capabilities, reader)
-    attributes = merge_platform(facts.platform, platform, capabilities, reader)
-    return replace(facts, gates=gates, platform=attributes)
-
-
 def is_server(file: str) -> bool:
     """Whether a file belongs to the language-model server."""
     parts = file.split("/")
@@ -184,25 +182,22 @@ def is_server(file: str) -> bool:
 
 
 def merge_gates(
-    static: tuple[Gate, ...],
-    values: dict[tuple[str, str], dict[str, bool | None]],
-    capabilities: tuple[str, ...],
-    reader: Reader,
+    static: tuple[Gate, ...], values: Evaluated, capabilities: tuple[str, ...]
 ) -> tuple[Gate, ...]:
     """Gates of the syntax with evaluated values, and those only evaluation found."""
     merged: list[Gate] = []
     seen: set[tuple[str, str]] = set()
     for gate in static:
         key = (gate.place.file, gate.name)
-        if gate.form in DEFINED and key in values:
+        if gate.form in DEFINED and key in values.gates:
             seen.add(key)
-            gate = with_values(gate, values[key])
+            gate = with_values(gate, values.gates[key])
         merged.append(gate)
-    for (file, name), cells in sorted(values.items()):
-        if (file, name) not in seen and any(v is not None for v in cells.values()):
-            place = reader.place_of(reader.name_of_file(file), name)
+    for key, cells in sorted(values.gates.items()):
+        if key not in seen and any(v is not None for v in cells.values()):
             holds = tuple((capability, cells.get(capability)) for capability in capabilities)
-            merged.append(Gate(name, GateForm.FUNCTION, holds, place, reason_of(holds)))
+            place = values.places[key]
+            merged.append(Gate(key[1], GateForm.FUNCTION, holds, place, reason_of(holds)))
     return tuple(sorted(merged, key=gate_key))
 
 
@@ -232,20 +227,15 @@ def reason_of(holds: tuple[tuple[str, bool | None], ...]) -> str | None:
 
 
 def merge_platform(
-    static: tuple[Gate, ...],
-    values: dict[str, dict[str, bool | None]],
-    capabilities: tuple[str, ...],
-    reader: Reader,
+    static: tuple[Gate, ...], values: Evaluated, capabilities: tuple[str, ...]
 ) -> tuple[Gate, ...]:
     """Attributes of the platform object: evaluated where the tree has such an object."""
     known = {gate.name: gate for gate in static}
-    module = f"{reader.program.root}.srt.runtime_context"
-    for name, cells in values.items():
+    for name, cells in values.platform.items():
         holds = tuple((capability, cells.get(capability)) for capability in capabilities)
         if all(value is None for _, value in holds):
             continue
-        gate = known.get(name) or Gate(
-            name, GateForm.ATTRIBUTE, holds, reader.place_of(module, "get_platform")
-        )
+        assert values.platform_place is not None
+        gate = known.get(name) or Gate(name, GateForm.ATTRIBUTE, holds, values.platform_place)
         known[name] = replace(gate, holds=holds, reason=reason_of(holds))
     return tuple(known[name] for name in sorted(known))

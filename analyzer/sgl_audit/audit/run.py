@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from sgl_audit.answers import AnswerStore, traced, tree_key
 from sgl_audit.audit.behaviours import option_behaviours
 from sgl_audit.audit.cells import choice_cells
 from sgl_audit.audit.deciding import ground
@@ -51,15 +52,19 @@ def run_audit(
     progress: Progress | None = None,
     knowledge: Knowledge | None = None,
     cards: Mapping[str, str] | None = None,
+    store: AnswerStore | None = None,
 ) -> Audit:
     """Audit a tree on some capabilities.
 
     Args:
         cards: capability -> the card whose memory and name count there.
         knowledge: what verdicts rest on besides the tree; without it only the advisories.
+        store: where parts of earlier audits are kept, to begin from.
     """
     with uncollected():
-        return _audit(tree, capabilities, libraries, assume, jobs, progress, knowledge, cards)
+        return _audit(
+            tree, capabilities, libraries, assume, jobs, progress, knowledge, cards, store
+        )
 
 
 def _audit(
@@ -71,22 +76,32 @@ def _audit(
     progress: Progress | None,
     knowledge: Knowledge | None,
     cards: Mapping[str, str] | None,
+    store: AnswerStore | None,
 ) -> Audit:
     # Rules need what holds elsewhere as evidence of what was meant here.
-    read = read_tree(tree, capabilities=ALL_CAPABILITIES, jobs=jobs, progress=progress)
+    read = read_tree(tree, capabilities=ALL_CAPABILITIES, jobs=jobs, progress=progress, store=store)
     families = chosen_families(tree, read, len(capabilities))
     known = knowledge or bare_knowledge(tree)
+    about = (families, capabilities, assume, sorted((cards or {}).items()))
+    beside = tuple(tree_key(library) for library in libraries)
     if len(capabilities) <= JUDGED:
-        judged = judge_families(
+        judged = traced(
+            store,
+            "judged families",
+            (about, beside, known.parts),
             tree,
-            families,
-            capabilities,
-            known,
-            libraries=libraries,
-            assume=assume,
-            cards=cards,
-            jobs=jobs,
-            progress=progress,
+            list,
+            lambda reading: judge_families(
+                reading,
+                families,
+                capabilities,
+                replace(known, tree=reading),
+                libraries=libraries,
+                assume=assume,
+                cards=cards,
+                jobs=jobs,
+                progress=progress,
+            ),
         )
         resolved = [(item.family, item.resolution) for item in judged]
         advice = tuple(item.advice for item in judged)
@@ -95,15 +110,22 @@ def _audit(
             for item in judged
         )
     else:
-        resolved = resolve_families(
+        resolved = traced(
+            store,
+            "resolved families",
+            (about, beside),
             tree,
-            families,
-            capabilities,
-            libraries=libraries,
-            assume=assume,
-            cards=cards,
-            jobs=jobs,
-            progress=progress,
+            list,
+            lambda reading: resolve_families(
+                reading,
+                families,
+                capabilities,
+                libraries=libraries,
+                assume=assume,
+                cards=cards,
+                jobs=jobs,
+                progress=progress,
+            ),
         )
         advice = ()
         rows = tuple(family_row(family, answer) for family, answer in resolved)

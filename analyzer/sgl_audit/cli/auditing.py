@@ -21,7 +21,7 @@ from sgl_audit.cli.choosing import (
     open_tree,
 )
 from sgl_audit.cli.configured import current
-from sgl_audit.cli.remembering import of_knowledge, of_trees, once
+from sgl_audit.cli.remembering import of_knowledge, of_trees, once, store_of
 from sgl_audit.cli.stderr import Feedback
 from sgl_audit.cli.unread import completeness, tell_unread
 from sgl_audit.errors import EXIT_FINDINGS, UsageError
@@ -68,6 +68,7 @@ def make_audit(
             progress=feedback.progress("auditing"),
             knowledge=known,
             cards=cards,
+            store=store_of(opening.cache_dir),
         ),
     )
     tell_unread(audit.facts.diagnostics, feedback)

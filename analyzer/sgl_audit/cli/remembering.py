@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from sgl_audit.answers import AnswerStore
     from sgl_audit.audit.verdicts.knowledge import Knowledge
     from sgl_audit.model.resolution import Launch
     from sgl_audit.model.source import SourceTree
@@ -42,11 +43,21 @@ def once(
     Args:
         parts: all that the answer depends on; None where that cannot be told, and nothing is kept.
     """
-    if parts is None or is_anew():
+    store = store_of(cache_dir)
+    if parts is None or store is None:
         return make()
-    from sgl_audit.answers import AnswerStore, key_of
+    from sgl_audit.answers import key_of
 
-    return AnswerStore(cache_dir).once(key_of(kind, parts), form, make)
+    return store.once(key_of(kind, parts), form, make)
+
+
+def store_of(cache_dir: Path | None) -> AnswerStore | None:
+    """Where answers and their parts are kept; None with `--no-cache`."""
+    if is_anew():
+        return None
+    from sgl_audit.answers import AnswerStore
+
+    return AnswerStore(cache_dir)
 
 
 def of_trees(*trees: SourceTree | None) -> tuple[str, ...]:
@@ -58,16 +69,7 @@ def of_trees(*trees: SourceTree | None) -> tuple[str, ...]:
 
 def of_knowledge(known: Knowledge | None) -> tuple[object, ...]:
     """What an answer depends on of the knowledge that verdicts rest on."""
-    if known is None:
-        return ("nothing known",)
-    return (
-        *of_trees(known.flashinfer),
-        known.missing,
-        known.advisories,
-        sorted(known.pins.items()),
-        sorted(known.binaries.items()),
-        known.diagnostics,
-    )
+    return ("nothing known",) if known is None else known.parts
 
 
 def of_launches(launches: Sequence[Launch]) -> tuple[object, ...] | None:

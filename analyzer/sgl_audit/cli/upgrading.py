@@ -19,7 +19,7 @@ from sgl_audit.cli.choosing import (
     open_tree,
 )
 from sgl_audit.cli.launching import Assumptions
-from sgl_audit.cli.remembering import of_launches, of_trees, once
+from sgl_audit.cli.remembering import of_launches, of_trees, once, store_of
 from sgl_audit.cli.stderr import Feedback
 from sgl_audit.cli.team import read_team
 from sgl_audit.errors import EXIT_CLEAN, EXIT_FINDINGS, EXIT_INCOMPLETE, UsageError
@@ -98,6 +98,7 @@ def make_review(question: Question, opening: Opening, feedback: Feedback) -> Rev
                 assume=question.assume,
                 jobs=question.jobs,
                 progress=feedback.progress("comparing"),
+                store=store_of(opening.cache_dir),
             ),
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 
+from sgl_audit.answers.traced import note, noted
 from sgl_audit.evaluate.resolver import Resolver
 from sgl_audit.model.progress import Progress
 from sgl_audit.model.resolution import Launch, Resolution
@@ -60,9 +61,10 @@ def _answers(
     workers = worker_count(jobs, len(chunks))
     started = ProcessPoolExecutor(workers, initializer=_start, initargs=(tree, libraries))
     with started as pool, ended_with_work():
-        for chunk, results in zip(
+        for chunk, (results, read) in zip(
             chunks, pool.map(_work, [[launches[i] for i in chunk] for chunk in chunks]), strict=True
         ):
+            note(tree, read)
             yield from zip(chunk, results, strict=True)
 
 
@@ -84,6 +86,6 @@ def _start(tree: SourceTree, libraries: tuple[SourceTree, ...]) -> None:
     _WORKER["resolver"] = Resolver(tree, libraries)
 
 
-def _work(launches: list[Launch]) -> list[Resolution]:
+def _work(launches: list[Launch]) -> tuple[list[Resolution], dict[str, str]]:
     resolver = _WORKER["resolver"]
-    return [resolver.resolve(launch) for launch in launches]
+    return [resolver.resolve(launch) for launch in launches], noted(resolver.tree)

@@ -7,44 +7,33 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from sgl_audit.errors import SourceError
-from sgl_audit.extract.choices import RawList, raw_lists
-from sgl_audit.extract.enums import enums_of, names_backends
-from sgl_audit.extract.environment import RawVariable, declarations
-from sgl_audit.extract.index_machine import MachineIndexer
+from sgl_audit.answers import AnswerStore
+from sgl_audit.extract.choices import RawList
+from sgl_audit.extract.enums import names_backends
 from sgl_audit.extract.machine.outside import Machine
 from sgl_audit.extract.machine.portable import touches
 from sgl_audit.extract.machine.values import Entry, TableFunction
 from sgl_audit.extract.machine.world import MachineTable
-from sgl_audit.extract.options import RawOption, options_of
+from sgl_audit.extract.names import FileNames, names_of_files, seeds_of
+from sgl_audit.extract.options import RawOption
+from sgl_audit.extract.tables import machine_table
 from sgl_audit.model.capability import BY_NAME
 from sgl_audit.model.facts import BackendEnum
 from sgl_audit.model.source import SourceTree, program_of
-from sgl_audit.syntax.parse import ParsedFile, parse_file
 from sgl_audit.syntax.prefilter import (
     CAPABILITY_LITERALS,
-    INDEXED,
     INDEXED_LITERALS,
     literal_pattern,
 )
-from sgl_audit.syntax.toplevel import imported_names, mentioning_names
 
 # Folders whose code never runs in a server.
 _OUTSIDE = re.compile(r"/(?:tests?|benchmarks?|examples?|third_party)/")
-_NAMES = re.compile(
-    rb"class \w*ServerArgs\b|_CHOICES|Env(?:Bool|Str|Int|Field)|add_cli_args"
-    rb"|: A\[|Annotated\[|_BACKENDS? ?="
-    rb"|class \w*(?:Backend|Runner|Gemm|A2A|Algorithm|DeepEP|Dispatch|Mode|Type)\w*\("
-    rb"[^)]*(?:Enum|Flag)\)"
-)
 # Which modules a distribution brings under another name than its own.
 _MODULES = {
     "flashinfer_python": ("flashinfer",),
     "sgl_kernel": ("sgl_kernel", "deep_gemm"),
     "sglang_kernel": ("sgl_kernel", "deep_gemm"),
 }
-# An attribute that other classes may read through `self`.
-_SELF = re.compile(rb"self\.\w+[^\n=]*=[^\n=][^\n]*(?:apability|device_sm|device_properties)")
 # How a function says that it refuses or sets something, in a file that is worth reading anyway.
 _ACTIONS = (
     b"nsupported",
@@ -110,101 +99,30 @@ def machines_for(
     return tuple(Machine(BY_NAME[name], cuda, hip, packages) for name in capabilities)
 
 
-def build_index(tree: SourceTree, files: tuple[str, ...], machines: tuple[Machine, ...]) -> Index:
-    """Read the names of a tree."""
-    declared = _declared_names(tree, files)
-    variables = {item.name: item.value for item in declared.variables}
-    indexer = MachineIndexer(files, _Contents(tree).read, machines, variables)
-    return _assemble(declared, indexer.table(_seeds(tree, files)))
+def build_index(
+    tree: SourceTree,
+    files: tuple[str, ...],
+    machines: tuple[Machine, ...],
+    store: AnswerStore | None = None,
+    jobs: int = 1,
+) -> Index:
+    """Read the names of a tree.
+
+    Args:
+        store: where what was read of files before is kept.
+        jobs: worker processes.
+    """
+    names = names_of_files(tree, files, store)
+    variables = {item.name: item.value for file in names for item in file.variables}
+    table = machine_table(tree, files, machines, variables, seeds_of(names), store, jobs)
+    return _assemble(names, table)
 
 
-def _seeds(tree: SourceTree, files: tuple[str, ...]) -> list[str]:
-    """The files that define a name about the machine which another file imports."""
-    contents = _Contents(tree)
-    defined: dict[str, set[str]] = {}
-    imported: dict[str, set[str]] = {}
-    setting: set[str] = set()
-    for path in files:
-        data = contents.read(path)
-        for module, name in imported_names(path, data):
-            imported.setdefault(module, set()).add(name)
-        names = mentioning_names(data, INDEXED)
-        if names:
-            defined[path] = names
-            if _SELF.search(data):
-                setting.add(path)
-    return [
-        path
-        for path, names in sorted(defined.items())
-        if path in setting or _wanted(path, names, imported)
-    ]
-
-
-def _wanted(path: str, names: set[str], imported: Mapping[str, set[str]]) -> bool:
-    """Whether any of the names is imported from the module, or through a package above it."""
-    dotted = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    if names & imported.get(dotted, set()) or "*" in imported.get(dotted, ()):
-        return True
-    package, _, last = dotted.rpartition(".")
-    if last in imported.get(package, ()):
-        return True
-    while package:
-        if names & imported.get(package, set()):
-            return True
-        package = package.rpartition(".")[0]
-    return False
-
-
-class _Contents:
-    def __init__(self, tree: SourceTree) -> None:
-        self._tree = tree
-
-    def read(self, path: str) -> bytes:
-        """The bytes of a file; nothing where it cannot be read (the file pass says so)."""
-        try:
-            return self._tree.read(path)
-        except (KeyError, SourceError):
-            return b""
-
-
-@dataclass(slots=True)
-class _Declared:
-    options: list[RawOption]
-    classes: set[str]
-    lists: list[RawList]
-    enums: list[BackendEnum]
-    variables: list[RawVariable]
-    files: set[str]
-
-
-def _declared_names(tree: SourceTree, files: tuple[str, ...]) -> _Declared:
-    found = _Declared([], set(), [], [], [], set())
-    for path in files:
-        data = _Contents(tree).read(path)
-        if not _NAMES.search(data):
-            continue
-        parsed = parse_file(path, data)
-        if isinstance(parsed, ParsedFile):
-            _add_names(found, parsed)
-    return found
-
-
-def _add_names(found: _Declared, parsed: ParsedFile) -> None:
-    raw = options_of(parsed)
-    lists, variables = raw_lists(parsed), declarations(parsed)
-    if raw.options or lists or variables:
-        found.files.add(parsed.path)
-    found.options += raw.options
-    found.classes |= set(raw.classes)
-    found.lists += lists
-    found.enums += enums_of(parsed)
-    found.variables += variables
-
-
-def _assemble(declared: _Declared, table: MachineTable) -> Index:
-    options = main_options(declared.options)
-    names = frozenset(option.name for option in options)
-    listed = {item.name: item for item in declared.lists}
+def _assemble(files: tuple[FileNames, ...], table: MachineTable) -> Index:
+    declared = [option for file in files for option in file.options]
+    enums = [enum for file in files for enum in file.enums]
+    options = main_options(declared)
+    listed = {item.name: item for file in files for item in file.lists}
     backend_options = frozenset(
         option.name
         for option in options
@@ -212,27 +130,27 @@ def _assemble(declared: _Declared, table: MachineTable) -> Index:
         or (option.choice_list is not None and "BACKEND" in option.choice_list)
     )
     values = _values(declared, listed, backend_options)
-    backends = [enum for enum in declared.enums if names_backends(enum, values)]
+    backends = [enum for enum in enums if names_backends(enum, values)]
     members = {m.value for enum in backends for m in enum.members if isinstance(m.value, str)}
     named = {o.choice_list for o in options if o.choice_list and o.choice_list.isupper()}
     lists = frozenset(listed) | named
     words = _words(backend_options, backends, lists) | _known(table, _asks_capability)
     return Index(
         table,
-        names,
+        frozenset(option.name for option in options),
         {flag.name: option.name for option in options for flag in option.flags},
         backend_options,
-        frozenset(declared.classes),
+        frozenset(name for file in files for name in file.classes),
         values | members,
         {
             enum.name: {m.name: m.value if isinstance(m.value, str) else None for m in enum.members}
-            for enum in declared.enums
+            for enum in enums
         },
         frozenset(enum.name for enum in backends),
         _predicates(backends),
         lists,
         frozenset({"get_exec", "get_server_args", "get_global_server_args", "resolving_view"}),
-        frozenset(declared.files),
+        frozenset(file.path for file in files if file.declares),
         literal_pattern(words),
         literal_pattern((*words, *_ACTIONS)),
         _machine_names(table),
@@ -264,12 +182,12 @@ _AMBIGUOUS = frozenset({"is_cuda", "is_cpu", "is_hip", "is_npu", "is_xpu", "is_n
 
 
 def _values(
-    declared: _Declared,
+    declared: Iterable[RawOption],
     listed: Mapping[str, RawList],
     backend_options: frozenset[str],
 ) -> frozenset[str]:
     found: set[str] = set()
-    for option in declared.options:
+    for option in declared:
         if option.name in backend_options:
             found |= {item for item in option.choices or () if isinstance(item, str)}
     for item in listed.values():

@@ -14,6 +14,7 @@ from sgl_audit.model.source import Diagnostic, Place
 from sgl_audit.workers import begin_worker, ended_with_work, worker_count
 
 CHUNK = 24
+_KILLED = "reading this file killed its worker process"
 _STATE: list[tuple[Index, tuple[Machine, ...]]] = []
 
 
@@ -47,6 +48,11 @@ def read_files(
     return found
 
 
+def lasts(file: FileFacts | None) -> bool:
+    """Whether facts would be the same another time: want of memory may have killed a worker."""
+    return file is None or all(item.message != _KILLED for item in file.diagnostics)
+
+
 def _alone(
     chunk: Sequence[tuple[str, bytes]], index: Index, machines: tuple[Machine, ...]
 ) -> list[FileFacts]:
@@ -56,7 +62,7 @@ def _alone(
             try:
                 found += pool.submit(_chunk, [(path, data)]).result()
             except BrokenProcessPool:
-                reason = Diagnostic("reading this file killed its worker process", Place(path, 1))
+                reason = Diagnostic(_KILLED, Place(path, 1))
                 found.append(FileFacts(path, diagnostics=(reason,)))
     return found
 

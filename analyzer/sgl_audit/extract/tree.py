@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from sgl_audit.answers import AnswerStore, by_content, digest_of_value, key_of
 from sgl_audit.errors import SourceError
 from sgl_audit.extract.files import FileFacts, read_file
 from sgl_audit.extract.gates import GateSite, GateValues
 from sgl_audit.extract.index import Index, build_index, machines_for, server_files
 from sgl_audit.extract.machine.outside import Machine
 from sgl_audit.extract.merge import choice_lists, options
-from sgl_audit.extract.pool import read_files
+from sgl_audit.extract.pool import lasts, read_files
 from sgl_audit.extract.reads import ConditionalName
 from sgl_audit.extract.rejections import choice_rejections
 from sgl_audit.extract.relations import Relation, relations
@@ -54,6 +55,7 @@ def extract(
     jobs: int = 1,
     cuda: str = "13.0",
     hip: str = "7.0.0",
+    store: AnswerStore | None = None,
 ) -> Extraction:
     """Read every fact of a tree.
 
@@ -62,13 +64,14 @@ def extract(
         jobs: worker processes; the result is the same for any number.
         cuda: CUDA version assumed on NVIDIA capabilities.
         hip: ROCm version assumed on AMD capabilities.
+        store: where what was read of files before is kept.
     """
     files = server_files(tree)
     machines = machines_for(tree, capabilities, cuda, hip)
     with uncollected():
-        index = build_index(tree, files, machines)
-        contents, diagnostics = _relevant_contents(tree, files, index)
-        found = _read(contents, index, machines, gate_values, jobs)
+        index = build_index(tree, files, machines, store, jobs)
+        contents, diagnostics = _contents(tree, files)
+        found = _read(contents, index, machines, gate_values, jobs, store)
         return _assembled(found, index, diagnostics)
 
 
@@ -83,20 +86,17 @@ def extract_facts(
     return extract(tree, gate_values, capabilities, jobs=jobs).facts
 
 
-def _relevant_contents(
-    tree: SourceTree, files: Iterable[str], index: Index
+def _contents(
+    tree: SourceTree, files: Iterable[str]
 ) -> tuple[list[tuple[str, bytes]], list[Diagnostic]]:
     contents: list[tuple[str, bytes]] = []
     diagnostics: list[Diagnostic] = []
     for path in files:
         try:
-            data = tree.read(path)
+            contents.append((path, tree.read(path)))
         except (KeyError, SourceError) as error:
             reason = str(error).rstrip(".")
             diagnostics.append(Diagnostic(f"cannot be read: {reason}", Place(path, 1)))
-            continue
-        if path in index.declaring or index.relevant.search(data):
-            contents.append((path, data))
     return contents, diagnostics
 
 
@@ -106,13 +106,32 @@ def _read(
     machines: tuple[Machine, ...],
     gate_values: GateValues | None,
     jobs: int,
+    store: AnswerStore | None,
 ) -> list[FileFacts]:
-    if jobs > 1 and gate_values is None:
-        return read_files(contents, index, machines, jobs)
-    return [
-        read_file(path, data, index, machines, gate_values)
-        for path, data in with_collections(contents)
-    ]
+    """The facts of the files that matter."""
+
+    def make(new: Sequence[tuple[str, bytes]]) -> list[FileFacts | None]:
+        relevant = [
+            (path, data)
+            for path, data in new
+            if path in index.declaring or index.relevant.search(data)
+        ]
+        if jobs > 1 and gate_values is None:
+            read = read_files(relevant, index, machines, jobs)
+        else:
+            read = [
+                read_file(path, data, index, machines, gate_values)
+                for path, data in with_collections(relevant)
+            ]
+        facts = {file.path: file for file in read}
+        return [facts.get(path) for path, _ in new]
+
+    if gate_values is not None or store is None:
+        found = make(contents)
+    else:
+        key = key_of("facts of files", (digest_of_value((index, machines)),))
+        found = by_content(store, key, contents, make, lasts)
+    return [file for file in found if file is not None]
 
 
 def _assembled(found: list[FileFacts], index: Index, diagnostics: list[Diagnostic]) -> Extraction:

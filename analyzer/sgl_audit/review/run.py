@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 
+from sgl_audit.answers import AnswerStore
 from sgl_audit.audit.families import served_families
 from sgl_audit.audit.run import run_audit
 from sgl_audit.evaluate.resolver import Resolver
@@ -49,6 +50,7 @@ class Work:
     progress: Progress | None
     before: Resolver
     after: Resolver
+    store: AnswerStore | None = None
     advisories: tuple[Advisory, ...] = field(default_factory=lambda: load_advisories(None)[0])
 
     def launches(
@@ -75,16 +77,18 @@ def run_review(
     assume: Assume = (),
     jobs: int = 1,
     progress: Progress | None = None,
+    store: AnswerStore | None = None,
 ) -> Review:
     """What changes from one tree to another.
 
     Args:
         launches: somebody's own, resolved under both.
         trees: False to compare the launches only, which costs much less.
+        store: where parts of earlier audits are kept, to begin from.
     """
     before = Resolver(old.tree, old.libraries)
     after = Resolver(new.tree, new.libraries)
-    work = Work(old, new, capabilities, assume, jobs, progress, before, after)
+    work = Work(old, new, capabilities, assume, jobs, progress, before, after, store)
     if content_key(old.tree) == content_key(new.tree):
         return _launches_only(work, launches, same=True)
     if not trees:
@@ -142,7 +146,7 @@ def audits(work: Work) -> tuple[Audit, Audit]:
     if work.jobs <= 1:
         return _audit(work.old, work, 1), _audit(work.new, work, 1, work.progress)
     with ProcessPoolExecutor(1) as pool:
-        arguments = (work.old, work.capabilities, work.assume, max(1, work.jobs // 2))
+        arguments = (work.old, work.capabilities, work.assume, max(1, work.jobs // 2), work.store)
         waiting = pool.submit(_audit_alone, *arguments)
         new = _audit(work.new, work, max(1, work.jobs // 2), work.progress)
         return waiting.result(), new
@@ -156,16 +160,24 @@ def _audit(side: Side, work: Work, jobs: int, progress: Progress | None = None) 
         assume=work.assume,
         jobs=jobs,
         progress=progress,
+        store=work.store,
     )
 
 
-def _audit_alone(side: Side, capabilities: tuple[str, ...], assume: Assume, jobs: int) -> Audit:
+def _audit_alone(
+    side: Side,
+    capabilities: tuple[str, ...],
+    assume: Assume,
+    jobs: int,
+    store: AnswerStore | None,
+) -> Audit:
     return run_audit(
         side.tree,
         capabilities=capabilities,
         libraries=side.libraries,
         assume=assume,
         jobs=jobs,
+        store=store,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 
+from sgl_audit.answers.traced import note, noted
 from sgl_audit.audit.families import Family, model_folders
 from sgl_audit.audit.verdicts.knowledge import Knowledge
 from sgl_audit.audit.verdicts.recommend import Adviser
@@ -94,8 +95,11 @@ def _each(
         return
     bare = replace(knowledge, _reader=None, _known={})
     with ProcessPoolExecutor(workers, initializer=_start, initargs=(tree, libraries, bare)) as pool:
-        # The largest first, so that no worker is left with it alone at the end.
-        yield from pool.map(_work, sorted(tasks, key=lambda task: -len(task.members)))
+        # No worker is then left with the largest alone at the end.
+        largest_first = sorted(tasks, key=lambda task: -len(task.members))
+        for judged, read in pool.map(_work, largest_first):
+            note(tree, read)
+            yield judged
 
 
 _worker: list[tuple[Resolver, Knowledge]] = []
@@ -105,9 +109,10 @@ def _start(tree: SourceTree, libraries: tuple[SourceTree, ...], knowledge: Knowl
     _worker[:] = [(Resolver(tree, libraries), knowledge)]
 
 
-def _work(task: Task) -> list[JudgedFamily]:
+def _work(task: Task) -> tuple[list[JudgedFamily], dict[str, str]]:
     resolver, knowledge = _worker[0]
-    return judged_together(resolver, knowledge, task)
+    judged = judged_together(resolver, knowledge, task)
+    return judged, {**noted(knowledge.tree), **noted(resolver.tree)}
 
 
 def judged_together(resolver: Resolver, knowledge: Knowledge, task: Task) -> list[JudgedFamily]:

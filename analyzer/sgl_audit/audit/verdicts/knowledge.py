@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sgl_audit.answers import tree_key
 from sgl_audit.kernels.advisory_match import library_names
 from sgl_audit.model.kernels import Advisory, AdvisoryHit, BinaryReport, HitState
 from sgl_audit.model.requirements import FunctionRequirements, KernelRequirements
@@ -46,6 +47,18 @@ class Knowledge:
     def version(self) -> str:
         """FlashInfer's version as text."""
         return self.pins.get(FLASHINFER) or "(version unknown)"
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """All that verdicts depend on besides the tree, for the names of kept answers."""
+        return (
+            tree_key(self.flashinfer),
+            self.missing,
+            self.advisories,
+            sorted(self.pins.items()),
+            sorted(self.binaries.items()),
+            self.diagnostics,
+        )
 
     def concerns(self, hit: AdvisoryHit) -> bool:
         """False for a library that this release does not bring along at all."""

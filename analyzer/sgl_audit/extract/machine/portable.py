@@ -40,7 +40,7 @@ def portable(reader: Reader, value: Value) -> Value:
         case list():
             return [portable(reader, item) for item in value]
         case frozenset():
-            return value
+            return value if all(isinstance(item, _SCALARS) for item in value) else UNKNOWN
         case Function(node=node) if not needs_arguments(node):
             return TableFunction(result(reader, value), only_devices(node))
         case Partial():
@@ -119,7 +119,7 @@ def record_of(reader: Reader, instance: Instance) -> Record:
         instance.info.name,
         tuple(sorted(fields.items())),
         tuple(sorted(methods.items())),
-        None if instance.sequence is None else tuple(instance.sequence),
+        None if instance.sequence is None else portable(reader, tuple(instance.sequence)),
     )
 
 
