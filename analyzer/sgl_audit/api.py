@@ -155,11 +155,16 @@ def facts(
     capabilities: tuple[str, ...] = ALL_CAPABILITIES,
     jobs: int = 1,
     progress: Progress | None = None,
+    store: AnswerStore | None = None,
 ) -> Facts:
-    """Everything read from one tree, values evaluated, each with its place."""
+    """Everything read from one tree, values evaluated, each with its place.
+
+    Args:
+        store: as for `audit`.
+    """
     from sgl_audit.audit.facts import read_facts
 
-    return read_facts(tree, capabilities=capabilities, jobs=jobs, progress=progress)
+    return read_facts(tree, capabilities=capabilities, jobs=jobs, progress=progress, store=store)
 
 
 def open_knowledge(

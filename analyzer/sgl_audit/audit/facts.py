@@ -45,9 +45,11 @@ def read_facts(
     capabilities: tuple[str, ...],
     jobs: int = 1,
     progress: Progress | None = None,
+    store: AnswerStore | None = None,
 ) -> Facts:
     """The facts of a tree."""
-    return read_tree(tree, capabilities=capabilities, jobs=jobs, progress=progress).facts
+    read = read_tree(tree, capabilities=capabilities, jobs=jobs, progress=progress, store=store)
+    return read.facts
 
 
 def read_tree(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
@@ -44,7 +45,7 @@ def matching(
             "none" for an option that is known to be unset.
     """
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    versions = {str(canonicalize_name(name)): version for name, version in pins.items()}
+    versions = {_canonical(name): version for name, version in pins.items()}
     hits = []
     for advisory in advisories:
         outcome = advisory.outcome(capability)
@@ -62,6 +63,11 @@ def matching(
         )
     )
     return tuple(hits)
+
+
+@lru_cache(maxsize=4096)
+def _canonical(name: str) -> str:
+    return str(canonicalize_name(name))
 
 
 def _entries(

@@ -68,18 +68,21 @@ class Demand:
 def ways(context: RuleContext, guard: Guard, capability: str) -> tuple[Way, ...]:
     """The ways in which a guard can hold on a capability; empty where it cannot."""
     memory = context.once(_memory)
-    # Capabilities on which every machine test comes out the same have the same ways.
-    answers = tuple(
-        None if atom.capabilities is None else capability in atom.capabilities
-        for atom in atoms(guard)
-    )
-    key = (id(guard), answers)
-    if key not in memory:
-        words = vocabulary(context)
-        found = _ways(guard, True, capability)
-        possible_ones = tuple(way for way in found if possible(way.literals, words))
-        memory[key] = (guard, possible_ones)
-    return memory[key][1]
+    known = memory.get((id(guard), capability))
+    if known is None:
+        # Capabilities on which every machine test comes out the same have the same ways.
+        answers = tuple(
+            None if atom.capabilities is None else capability in atom.capabilities
+            for atom in atoms(guard)
+        )
+        known = memory.get((id(guard), answers)) or (guard, _possible(context, guard, capability))
+        memory[id(guard), answers] = memory[id(guard), capability] = known
+    return known[1]
+
+
+def _possible(context: RuleContext, guard: Guard, capability: str) -> tuple[Way, ...]:
+    words = vocabulary(context)
+    return tuple(way for way in _ways(guard, True, capability) if possible(way.literals, words))
 
 
 def _memory(context: RuleContext) -> dict[tuple[int, object], tuple[Guard, tuple[Way, ...]]]:

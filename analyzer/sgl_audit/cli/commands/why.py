@@ -56,7 +56,7 @@ def command(
     with Feedback(bar=not no_progress) as feedback:
         tree = choosing.open_tree(source, opening, feedback)
         pairs = choosing.chosen_or_local(archs, feedback)
-        facts = server_facts(tree, read_facts(tree, (pairs,), jobs, feedback))
+        facts = server_facts(tree, read_facts(tree, (pairs,), cache_dir, jobs, feedback))
         names = choosing.names_of(pairs)
         option, value = wanted(facts, text)
         found = (
