@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
+
+_Task = TypeVar("_Task")
+_Result = TypeVar("_Result")
 
 
 def usable_cpus() -> int:
@@ -32,6 +36,25 @@ def ended_with_work() -> Iterator[None]:
         for worker in active_children():
             worker.terminate()
         raise
+
+
+@contextmanager
+def at_work(
+    count: int,
+    begin: Callable[..., None],
+    given: tuple[object, ...],
+    work: Callable[[_Task], _Result],
+    tasks: Iterable[_Task],
+) -> Iterator[Iterator[_Result]]:
+    """Processes that work on tasks while the program does other things; the results, in order.
+
+    Args:
+        begin: called first in each process, with what is `given`.
+    """
+    from concurrent.futures import ProcessPoolExecutor
+
+    with ProcessPoolExecutor(count, initializer=begin, initargs=given) as pool, ended_with_work():
+        yield pool.map(work, tasks)
 
 
 def begin_worker() -> None:

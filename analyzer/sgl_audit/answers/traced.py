@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sgl_audit.answers.keys import key_of
 from sgl_audit.answers.store import AnswerStore
@@ -85,6 +85,46 @@ class _Kept:
     read: tuple[tuple[str, str], ...]
 
 
+class Trace(Generic[_Answer]):
+    """One answer that is made from some files of a tree: the kept one, or one to be made.
+
+    Attributes:
+        tree: what the answer has to be made from, by reading it and in no other way.
+        found: the kept answer, where the files that it was made from are the same; else None.
+    """
+
+    def __init__(
+        self,
+        store: AnswerStore | None,
+        kind: str,
+        parts: Iterable[object],
+        tree: SourceTree,
+        form: type[_Answer],
+    ) -> None:
+        """Look for the answer.
+
+        Args:
+            parts: all that it depends on besides the tree.
+        """
+        self.tree, self.found = tree, None
+        self._store = store
+        if store is None:
+            return
+        listing = hashlib.sha256("\n".join(tree.files()).encode("utf-8", "surrogatepass"))
+        self._key = key_of(kind, (*parts, repr(tree.info), listing.hexdigest()))
+        known = store.find(self._key, _Kept)
+        if known is not None and isinstance(known.answer, form) and _unchanged(tree, known.read):
+            self.found = known.answer
+        else:
+            self.tree = ReadTree(tree)
+
+    def keep(self, answer: _Answer) -> _Answer:
+        """Keep the answer that was made, and give it."""
+        if self._store is not None:
+            self._store.keep(self._key, _Kept(answer, tuple(sorted(noted(self.tree).items()))))
+        return answer
+
+
 def traced(
     store: AnswerStore | None,
     kind: str,
@@ -99,17 +139,8 @@ def traced(
         parts: all that the answer depends on besides the tree.
         make: makes the answer from the tree that it is given, and reads no other way.
     """
-    if store is None:
-        return make(tree)
-    listing = hashlib.sha256("\n".join(tree.files()).encode("utf-8", "surrogatepass"))
-    key = key_of(kind, (*parts, repr(tree.info), listing.hexdigest()))
-    known = store.find(key, _Kept)
-    if known is not None and isinstance(known.answer, form) and _unchanged(tree, known.read):
-        return known.answer
-    reading = ReadTree(tree)
-    answer = make(reading)
-    store.keep(key, _Kept(answer, tuple(sorted(reading.noted.items()))))
-    return answer
+    trace = Trace(store, kind, parts, tree, form)
+    return trace.found if trace.found is not None else trace.keep(make(trace.tree))
 
 
 def _unchanged(tree: SourceTree, read: Iterable[tuple[str, str]]) -> bool:

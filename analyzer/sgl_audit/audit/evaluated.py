@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sgl_audit.answers import AnswerStore, traced
+from sgl_audit.answers.traced import note, noted
 from sgl_audit.evaluate.reading import EvaluatedOption, Reader
 from sgl_audit.model.facts import JsonValue, Scalar
 from sgl_audit.model.source import Diagnostic, Place, SourceTree
+from sgl_audit.workers import at_work, begin_worker
 
 Cells = dict[str, bool | None]
 
@@ -55,24 +57,34 @@ def evaluated(
     tree: SourceTree,
     wanted: Wanted,
     store: AnswerStore | None,
+    jobs: int,
     say: Callable[[int], None],
 ) -> Evaluated:
     """Evaluate what is wanted, or find it where its files are the same as before.
 
     Args:
+        jobs: with more than one, a process with memory of its own does it.
         say: told of capabilities done.
     """
-    return traced(
-        store,
-        "evaluated facts",
-        (wanted,),
-        tree,
-        Evaluated,
-        lambda reading: _evaluate(Reader(reading), wanted, say),
-    )
+
+    def make(reading: SourceTree) -> Evaluated:
+        if jobs <= 1:
+            return _evaluate(reading, wanted, say)
+        with at_work(1, begin_worker, (), _evaluate_with_notes, [(reading, wanted)]) as results:
+            found, read = next(results)
+        note(reading, read)
+        return found
+
+    return traced(store, "evaluated facts", (wanted,), tree, Evaluated, make)
 
 
-def _evaluate(reader: Reader, wanted: Wanted, say: Callable[[int], None]) -> Evaluated:
+def _evaluate_with_notes(given: tuple[SourceTree, Wanted]) -> tuple[Evaluated, dict[str, str]]:
+    tree, wanted = given
+    return _evaluate(tree, wanted, lambda done: None), noted(tree)
+
+
+def _evaluate(tree: SourceTree, wanted: Wanted, say: Callable[[int], None]) -> Evaluated:
+    reader = Reader(tree)
     found = Evaluated(options=reader.options())
     _add_lists(found, reader, wanted)
     for file, name in wanted.enums:

@@ -80,7 +80,7 @@ def read_tree(
         gate_files,
         tuple((g.place.file, g.name) for g in static.gates if is_defined(g, gate_files)),
     )
-    values = evaluated(tree, wanted, store, lambda done: say(2 + done, steps))
+    values = evaluated(tree, wanted, store, jobs, lambda done: say(2 + done, steps))
     facts = replace(
         static,
         options=merge_options(static.options, values.options, tree),

@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from sgl_audit.audit.places import bytes_of
-from sgl_audit.evaluate.batch import resolve_many
+from sgl_audit.evaluate.batch import started_many
 from sgl_audit.launch import synthetic_config
 from sgl_audit.model.facts import Facts, JsonValue
 from sgl_audit.model.guard import AtomKind, atoms
@@ -127,6 +127,17 @@ def served_families(tree: SourceTree, facts: Facts, *, named: bool = False) -> t
     Args:
         named: also every architecture that a guard of the tree's decisions names.
     """
+    found = list(known_families(tree))
+    known = {family.architecture for family in found}
+    if named or not found:
+        for name in named_architectures(facts):
+            if name not in known:
+                found += [Family(name, q, name, ()) for q in (None, "FP8", "NVFP4")]
+    return tuple(found)
+
+
+def known_families(tree: SourceTree) -> tuple[Family, ...]:
+    """The families of the table of shapes, as far as the tree implements them."""
     present = implemented(tree)
     found: list[Family] = []
     for shape in SHAPES:
@@ -136,11 +147,6 @@ def served_families(tree: SourceTree, facts: Facts, *, named: bool = False) -> t
                 Family(pair[0], q, shape.name, (("model_type", pair[1]), *shape.config))
                 for q in shape.quantizations
             ]
-    known = {family.architecture for family in found}
-    if named or not found:
-        for name in named_architectures(facts):
-            if name not in known:
-                found += [Family(name, q, name, ()) for q in (None, "FP8", "NVFP4")]
     return tuple(found)
 
 
@@ -190,6 +196,9 @@ def model_folders(families: Iterable[Family]) -> Iterator[dict[Family, str]]:
         yield folders
 
 
+Answers = list[tuple[Family, Resolution]]
+
+
 def resolve_families(
     tree: SourceTree,
     families: tuple[Family, ...],
@@ -201,8 +210,34 @@ def resolve_families(
     jobs: int = 1,
     flags: tuple[str, ...] = (),
     progress: Progress | None = None,
-) -> list[tuple[Family, Resolution]]:
+) -> Answers:
     """Each family on each capability, with the given flags and nothing else set."""
+    with started_families(
+        tree,
+        families,
+        capabilities,
+        libraries=libraries,
+        assume=assume,
+        cards=cards,
+        jobs=jobs,
+        flags=flags,
+    ) as finish:
+        return finish(progress)
+
+
+@contextmanager
+def started_families(
+    tree: SourceTree,
+    families: tuple[Family, ...],
+    capabilities: tuple[str, ...],
+    *,
+    libraries: tuple[SourceTree, ...] = (),
+    assume: tuple[tuple[str, str], ...] = (),
+    cards: Mapping[str, str] | None = None,
+    jobs: int = 1,
+    flags: tuple[str, ...] = (),
+) -> Iterator[Callable[[Progress | None], Answers]]:
+    """Families that are resolved meanwhile, where there are processes for it."""
     with model_folders(families) as folders:
         cells = [(family, name) for name in capabilities for family in families]
         launches = tuple(
@@ -215,8 +250,11 @@ def resolve_families(
             )
             for family, name in cells
         )
-        answers = list(resolve_many(tree, libraries, launches, jobs, progress))
-    return [(family, answer) for (family, _), answer in zip(cells, answers, strict=True)]
+        with started_many(tree, libraries, launches, jobs) as finish:
+            yield lambda progress: [
+                (family, answer)
+                for (family, _), answer in zip(cells, finish(progress), strict=True)
+            ]
 
 
 def family_row(family: Family, resolution: Resolution) -> FamilyRow:

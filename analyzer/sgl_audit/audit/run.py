@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from sgl_audit.answers import AnswerStore, traced, tree_key
+from sgl_audit.answers import AnswerStore
 from sgl_audit.audit.behaviours import option_behaviours
 from sgl_audit.audit.cells import choice_cells
 from sgl_audit.audit.deciding import ground
-from sgl_audit.audit.extent import JUDGED, LAUNCH_BUDGET
+from sgl_audit.audit.extent import JUDGED
 from sgl_audit.audit.facts import TreeFacts, read_tree
 from sgl_audit.audit.families import (
-    Family,
-    family_row,
-    resolve_families,
+    known_families,
     served_families,
 )
 from sgl_audit.audit.notes import read_notes
 from sgl_audit.audit.own import server_facts
+from sgl_audit.audit.serving import Asking, chosen_families, started
 from sgl_audit.audit.verdicts.cells import judged_cells
-from sgl_audit.audit.verdicts.families import judge_families
 from sgl_audit.audit.verdicts.knowledge import Knowledge
 from sgl_audit.audit.verdicts.opening import bare_knowledge
 from sgl_audit.memory import uncollected
@@ -78,57 +76,21 @@ def _audit(
     cards: Mapping[str, str] | None,
     store: AnswerStore | None,
 ) -> Audit:
-    # Rules need what holds elsewhere as evidence of what was meant here.
-    read = read_tree(tree, capabilities=ALL_CAPABILITIES, jobs=jobs, progress=progress, store=store)
-    families = chosen_families(tree, read, len(capabilities))
     known = knowledge or bare_knowledge(tree)
-    about = (families, capabilities, assume, sorted((cards or {}).items()))
-    beside = tuple(tree_key(library) for library in libraries)
-    if len(capabilities) <= JUDGED:
-        judged = traced(
-            store,
-            "judged families",
-            (about, beside, known.parts),
-            tree,
-            list,
-            lambda reading: judge_families(
-                reading,
-                families,
-                capabilities,
-                replace(known, tree=reading),
-                libraries=libraries,
-                assume=assume,
-                cards=cards,
-                jobs=jobs,
-                progress=progress,
-            ),
+    asking = Asking(tree, capabilities, libraries, assume, known, dict(cards or {}), jobs, store)
+    # Launches are resolved while facts are read, where there are processes for both.
+    early = chosen_families(known_families(tree), len(capabilities))
+    with started(asking, early) as finish:
+        # Rules need what holds elsewhere as evidence of what was meant here.
+        read = read_tree(
+            tree, capabilities=ALL_CAPABILITIES, jobs=jobs, progress=progress, store=store
         )
-        resolved = [(item.family, item.resolution) for item in judged]
-        advice = tuple(item.advice for item in judged)
-        rows = tuple(
-            replace(family_row(item.family, item.resolution), verdicts=item.verdicts)
-            for item in judged
-        )
-    else:
-        resolved = traced(
-            store,
-            "resolved families",
-            (about, beside),
-            tree,
-            list,
-            lambda reading: resolve_families(
-                reading,
-                families,
-                capabilities,
-                libraries=libraries,
-                assume=assume,
-                cards=cards,
-                jobs=jobs,
-                progress=progress,
-            ),
-        )
-        advice = ()
-        rows = tuple(family_row(family, answer) for family, answer in resolved)
+        answered = finish(progress)
+    if not early:
+        late = chosen_families(served_families(tree, read.facts), len(capabilities))
+        with started(asking, late) as finish:
+            answered = finish(progress)
+    rows = answered.rows
     facts = server_facts(tree, read.facts)
     base = ground(facts, read_notes(tree, facts))
     behaviours = option_behaviours(facts, capabilities, rows, base=base)
@@ -149,26 +111,11 @@ def _audit(
         cells=cells,
         families=with_findings(rows, findings),
         findings=findings,
-        advice=advice,
-        assumptions=assumptions_of(resolved),
+        advice=answered.advice,
+        assumptions=assumptions_of(answered.resolutions),
         coverage=read.coverage,
         diagnostics=(*read.facts.diagnostics, *checked.diagnostics, *known.diagnostics),
     )
-
-
-def chosen_families(tree: SourceTree, read: TreeFacts, capabilities: int) -> tuple[Family, ...]:
-    """Families within the budget, every shape before the next quantization of one."""
-    families = served_families(tree, read.facts)
-    keep = max(4, LAUNCH_BUDGET // max(capabilities, 1))
-    if len(families) <= keep:
-        return families
-    wanted = ("NVFP4", "MXFP4", "FP8", "modelopt FP8", None)
-    ordered = sorted(
-        families,
-        key=lambda f: wanted.index(f.quantization) if f.quantization in wanted else len(wanted),
-    )
-    chosen = set(ordered[:keep])
-    return tuple(family for family in families if family in chosen)
 
 
 def rule_context(
@@ -207,10 +154,10 @@ def with_findings(
     return tuple(marked)
 
 
-def assumptions_of(resolved: list[tuple[Family, Resolution]]) -> tuple[Assumption, ...]:
+def assumptions_of(resolved: Iterable[Resolution]) -> tuple[Assumption, ...]:
     """Every assumption that the resolutions rest on, each once."""
     seen: dict[tuple[str, str], Assumption] = {}
-    for _, resolution in resolved:
+    for resolution in resolved:
         for item in resolution.assumptions:
             seen.setdefault((item.name, item.value), item)
     return tuple(seen[key] for key in sorted(seen))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from sgl_audit.answers.traced import note, noted
 from sgl_audit.evaluate.resolver import Resolver
 from sgl_audit.model.progress import Progress
 from sgl_audit.model.resolution import Launch, Resolution
 from sgl_audit.model.source import SourceTree
-from sgl_audit.workers import begin_worker, ended_with_work, worker_count
+from sgl_audit.workers import at_work, begin_worker, worker_count
 
 CHUNK = 40
 
@@ -20,6 +20,9 @@ _WORKER: dict[str, Resolver] = {}
 def group_key(launch: Launch) -> tuple[object, ...]:
     """Launches with equal keys share loaded modules."""
     return (launch.capability, launch.card or "", launch.assume, launch.environment)
+
+
+Finish = Callable[[Progress | None], Iterator[Resolution]]
 
 
 def resolve_many(
@@ -33,39 +36,62 @@ def resolve_many(
 
     The answers do not depend on the number of processes: nothing of a launch survives it.
     """
+    with started_many(tree, libraries, launches, jobs) as finish:
+        yield from finish(progress)
+
+
+@contextmanager
+def started_many(
+    tree: SourceTree, libraries: tuple[SourceTree, ...], launches: tuple[Launch, ...], jobs: int
+) -> Iterator[Finish]:
+    """Launches that are resolved meanwhile, where there are processes for them.
+
+    What is yielded gives the answers in the order asked.
+    """
     order = sorted(range(len(launches)), key=lambda i: (repr(group_key(launches[i])), i))
+    if jobs <= 1 or len(order) <= CHUNK:
+        yield lambda progress: _in_order(_here(tree, libraries, launches, order), order, progress)
+        return
+    chunks = _chunks(order, launches)
+    asked = [[launches[index] for index in chunk] for chunk in chunks]
+    count = worker_count(jobs, len(chunks))
+    with at_work(count, _start, (tree, libraries), _work, asked) as results:
+        yield lambda progress: _in_order(_gathered(tree, chunks, results), order, progress)
+
+
+def _in_order(
+    found: Iterator[tuple[int, Resolution]], order: list[int], progress: Progress | None
+) -> Iterator[Resolution]:
     answers: dict[int, Resolution] = {}
     given = 0
-    for index, answer in _answers(tree, libraries, launches, order, jobs):
+    for index, answer in found:
         answers[index] = answer
         if progress is not None:
-            progress(len(answers), len(launches))
+            progress(len(answers), len(order))
         while given in answers:
             yield answers[given]
             given += 1
 
 
-def _answers(
+def _here(
     tree: SourceTree,
     libraries: tuple[SourceTree, ...],
     launches: tuple[Launch, ...],
     order: list[int],
-    jobs: int,
 ) -> Iterator[tuple[int, Resolution]]:
-    if jobs <= 1 or len(order) <= CHUNK:
-        resolver = Resolver(tree, libraries)
-        for index in order:
-            yield index, resolver.resolve(launches[index])
-        return
-    chunks = _chunks(order, launches)
-    workers = worker_count(jobs, len(chunks))
-    started = ProcessPoolExecutor(workers, initializer=_start, initargs=(tree, libraries))
-    with started as pool, ended_with_work():
-        for chunk, (results, read) in zip(
-            chunks, pool.map(_work, [[launches[i] for i in chunk] for chunk in chunks]), strict=True
-        ):
-            note(tree, read)
-            yield from zip(chunk, results, strict=True)
+    resolver = Resolver(tree, libraries)
+    for index in order:
+        yield index, resolver.resolve(launches[index])
+
+
+def _gathered(
+    tree: SourceTree,
+    chunks: list[list[int]],
+    results: Iterator[tuple[list[Resolution], dict[str, str]]],
+) -> Iterator[tuple[int, Resolution]]:
+    for chunk, (answers, read) in zip(chunks, results, strict=True):
+        note(tree, read)
+        yield from zip(chunk, answers, strict=True)
 
 
 def _chunks(order: list[int], launches: tuple[Launch, ...]) -> list[list[int]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ProcessPoolExecutor
 
 from sgl_audit.answers import AnswerStore, digest_of_value, traced
 from sgl_audit.answers.traced import note, noted
@@ -14,7 +13,7 @@ from sgl_audit.extract.machine.world import MachineTable
 from sgl_audit.extract.names import bytes_or_nothing
 from sgl_audit.memory import uncollected
 from sgl_audit.model.source import SourceTree
-from sgl_audit.workers import begin_worker, ended_with_work
+from sgl_audit.workers import at_work, begin_worker
 
 Asked = tuple[tuple[str, ...], tuple[Machine, ...], Mapping[str, Entry], tuple[str, ...]]
 
@@ -40,8 +39,8 @@ def machine_table(
     def make(reading: SourceTree) -> MachineTable:
         if jobs <= 1:
             return _table(reading, asked)
-        with ProcessPoolExecutor(1, initializer=begin_worker) as pool, ended_with_work():
-            table, read = pool.submit(_table_with_notes, reading, asked).result()
+        with at_work(1, begin_worker, (), _table_with_notes, [(reading, asked)]) as results:
+            table, read = next(results)
         note(reading, read)
         return table
 
@@ -54,6 +53,7 @@ def _table(tree: SourceTree, asked: Asked) -> MachineTable:
     return indexer.table(seeds)
 
 
-def _table_with_notes(tree: SourceTree, asked: Asked) -> tuple[MachineTable, dict[str, str]]:
+def _table_with_notes(given: tuple[SourceTree, Asked]) -> tuple[MachineTable, dict[str, str]]:
+    tree, asked = given
     with uncollected():
         return _table(tree, asked), noted(tree)

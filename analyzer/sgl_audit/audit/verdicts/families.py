@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from sgl_audit.answers.traced import note, noted
@@ -17,7 +17,7 @@ from sgl_audit.model.report import Advice
 from sgl_audit.model.resolution import Launch, Resolution
 from sgl_audit.model.source import SourceTree
 from sgl_audit.model.verdict import Recommendation, ValueVerdict
-from sgl_audit.workers import worker_count
+from sgl_audit.workers import at_work, begin_worker, worker_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ class Task:
     card: str | None = None
 
 
-def judge_families(
+@contextmanager
+def started_judging(
     tree: SourceTree,
     families: tuple[Family, ...],
     capabilities: tuple[str, ...],
@@ -53,9 +54,10 @@ def judge_families(
     assume: tuple[tuple[str, str], ...] = (),
     cards: Mapping[str, str] | None = None,
     jobs: int = 1,
-    progress: Progress | None = None,
-) -> list[JudgedFamily]:
-    """Resolve, follow and judge each family, and look for flags where it is not known to work.
+) -> Iterator[Callable[[Progress | None], list[JudgedFamily]]]:
+    """Families that are resolved, followed and judged meanwhile, where there are processes for it.
+
+    Flags are looked for where one is not known to work.
 
     Args:
         cards: capability -> the card whose memory and name count.
@@ -72,40 +74,62 @@ def judge_families(
             for name in capabilities
             for kind in kinds
         ]
-        found: dict[tuple[str, Family], JudgedFamily] = {}
-        for judged in _each(tree, libraries, knowledge, tasks, jobs):
-            found.update({(item.advice.capability, item.family): item for item in judged})
-            if progress is not None:
-                progress(len(found), len(families) * len(capabilities))
-    return [found[name, family] for name in capabilities for family in families]
+
+        def finish(progress: Progress | None) -> list[JudgedFamily]:
+            found: dict[tuple[str, Family], JudgedFamily] = {}
+            for judged in results:
+                found.update({(item.advice.capability, item.family): item for item in judged})
+                if progress is not None:
+                    progress(len(found), len(families) * len(capabilities))
+            return [found[name, family] for name in capabilities for family in families]
+
+        with _each(tree, libraries, knowledge, tasks, jobs) as results:
+            yield finish
 
 
+@contextmanager
 def _each(
     tree: SourceTree,
     libraries: tuple[SourceTree, ...],
     knowledge: Knowledge,
     tasks: Sequence[Task],
     jobs: int,
-) -> Iterator[list[JudgedFamily]]:
+) -> Iterator[Iterator[list[JudgedFamily]]]:
     workers = worker_count(jobs, len(tasks))
     if workers <= 1:
-        resolver = Resolver(tree, libraries)
-        for task in tasks:
-            yield judged_together(resolver, knowledge, task)
+        yield _here(tree, libraries, knowledge, tasks)
         return
     bare = replace(knowledge, _reader=None, _known={})
-    with ProcessPoolExecutor(workers, initializer=_start, initargs=(tree, libraries, bare)) as pool:
-        # No worker is then left with the largest alone at the end.
-        largest_first = sorted(tasks, key=lambda task: -len(task.members))
-        for judged, read in pool.map(_work, largest_first):
-            note(tree, read)
-            yield judged
+    # No worker is then left with the largest alone at the end.
+    largest_first = sorted(tasks, key=lambda task: -len(task.members))
+    with at_work(workers, _start, (tree, libraries, bare), _work, largest_first) as results:
+        yield _gathered(tree, results)
+
+
+def _here(
+    tree: SourceTree,
+    libraries: tuple[SourceTree, ...],
+    knowledge: Knowledge,
+    tasks: Sequence[Task],
+) -> Iterator[list[JudgedFamily]]:
+    resolver = Resolver(tree, libraries)
+    for task in tasks:
+        yield judged_together(resolver, knowledge, task)
+
+
+def _gathered(
+    tree: SourceTree, results: Iterator[tuple[list[JudgedFamily], dict[str, str]]]
+) -> Iterator[list[JudgedFamily]]:
+    for judged, read in results:
+        note(tree, read)
+        yield judged
 
 
 _worker: list[tuple[Resolver, Knowledge]] = []
 
 
 def _start(tree: SourceTree, libraries: tuple[SourceTree, ...], knowledge: Knowledge) -> None:
+    begin_worker()
     _worker[:] = [(Resolver(tree, libraries), knowledge)]
 
 
