@@ -330,6 +330,26 @@ def test_prompts_go_to_no_other_machine_without_leave(
     assert not list(tmp_path.iterdir())
 
 
+def test_prompts_go_to_another_machine_where_that_is_meant(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """This machine by an address that does not say so."""
+    from sgl_audit.cli import entry
+
+    server = http.server.ThreadingHTTPServer(("0.0.0.0", 0), _Yes)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    words = ["probe", "--url", f"http://0.0.0.0:{server.server_address[1]}"]
+    try:
+        assert entry.run([*words, "--evidence", str(tmp_path)]) == 2
+        assert not list(tmp_path.iterdir())
+        assert entry.run([*words, "--evidence", str(tmp_path), "--allow-remote"]) == 1
+    finally:
+        server.shutdown()
+        server.server_close()
+    (record,) = read_records(tmp_path)
+    assert record["launch"]["url"] == words[-1]
+
+
 def test_an_answer_of_another_server_is_no_evidence(tmp_path: Path) -> None:
     """A server that says yes to everything is judged by its answers, which are none."""
     from sgl_audit.cli import entry

@@ -7,6 +7,7 @@ resolves later has a method for it; the scheduler's own method decides which ini
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -240,6 +241,27 @@ class Entry:
             return lambda field_name: machine.call(function, [record, field_name], {})
         return lambda field_name: machine.getattr(record, field_name)
 
+    def reported(self, record: Value) -> dict[str, Value]:
+        """Fields for which the record's own `resolved_dict` says something of its own.
+
+        A server gives that out (0.5.23 reports a width in place of the flag that it came from).
+        Fields for which that cannot be computed are left out.
+        """
+        method = record.cls.find("resolved_dict")
+        if not isinstance(method, Function):
+            return {}
+        machine = self.session.machine
+        found: dict[str, Value] = {}
+        for name, expression in stored_by_name(method.code.node.body):
+            body: list[ast.stmt] = [ast.copy_location(ast.Return(expression), expression)]
+            part = Function(method.code.with_body(body), method.env, method.globals, (), {})
+            try:
+                found[name] = machine.call(part, [record], {})
+            except (Raised, Undecidable):
+                # What it needs was worked out before, or is not known.
+                continue
+        return found
+
     def _reader_of_dump(self, record: Value) -> Value:
         """The function that the record's own `resolved_dict` calls with itself and a field name."""
         method = record.cls.find("resolved_dict")
@@ -352,6 +374,16 @@ def reader_name(tree: ast.AST, owner: str) -> str | None:
         ):
             counts[node.func.id] = counts.get(node.func.id, 0) + 1
     return max(sorted(counts), key=lambda name: counts[name]) if counts else None
+
+
+def stored_by_name(body: list[ast.stmt]) -> Iterator[tuple[str, ast.expr]]:
+    """Each `x["name"] = value` of a block."""
+    for node in body:
+        match node:
+            case ast.Assign(
+                targets=[ast.Subscript(slice=ast.Constant(value=str() as name))], value=value
+            ):
+                yield name, value
 
 
 def imported_from(tree: ast.AST | None, name: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.expressions import Frame, Run, load_name, lower_expression
@@ -100,6 +101,12 @@ class Code:
     def node(self) -> Any:
         """The definition in the syntax tree."""
         return self._node
+
+    def with_body(self, body: list[ast.stmt]) -> Code:
+        """The same function with another body, not lowered yet."""
+        node = copy(self._node)
+        node.body = body
+        return Code(self._lowering, node, self._scope)
 
     @property
     def scope(self) -> Scope:

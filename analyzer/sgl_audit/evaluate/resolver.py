@@ -224,6 +224,7 @@ class Prepared:
             return unknown(launch, stop.reason + where, self.world, self._possible())
         steps = self._steps(launch, tracer)
         options = self._options(record, every, steps)
+        reported = self._reported(record, options) if tracer is not None else ()
         reached = self.entry.start_scheduler(record)
         runtime = [
             self._value(name, value, steps.get(name, ()))
@@ -240,6 +241,7 @@ class Prepared:
             assumptions=self._assumptions(),
             notes=_notes(reached),
             paths=reached.paths,
+            reported=reported,
         )
 
     def _steps(self, launch: Launch, tracer: Tracer | None) -> dict[str, Any]:
@@ -270,6 +272,13 @@ class Prepared:
                 value = Unknown(name, stop.reason)
             listed.append(self._value(name, value, self._to_the_end(value, steps.get(name, ()))))
         return listed
+
+    def _reported(self, record: Value, options: list[ResolvedValue]) -> tuple[ResolvedValue, ...]:
+        """What a server gives out of its options otherwise than it holds them."""
+        held = {value.name: value for value in options}
+        said = self.entry.reported(record).items()
+        values = (self._value(name, value, ()) for name, value in said if name in held)
+        return tuple(value for value in values if value.value != held[value.name].value)
 
     def _to_the_end(self, value: Value, steps: tuple[Step, ...]) -> tuple[Step, ...]:
         """The steps, and one more where the program reads another value than was stored."""

@@ -105,6 +105,7 @@ class Resolution:
 
     Attributes:
         options: server arguments after resolution.
+        reported: those that the server itself reports otherwise than it holds them.
         runtime: what the run-time initialisers and getters then hold.
         rejection: the refusal, where `outcome` is REJECTED.
         possible: refusals under a condition that is not known to hold.
@@ -125,6 +126,7 @@ class Resolution:
     notes: tuple[str, ...] = ()
     paths: tuple[LayerPath, ...] = ()
     verdicts: tuple[ValueVerdict, ...] = ()
+    reported: tuple[ResolvedValue, ...] = ()
 
     def option(self, name: str) -> ResolvedValue | None:
         """The resolved value of one option, or None where the launch never got that far."""

@@ -204,7 +204,8 @@ def vocabulary(argv: Sequence[str]) -> int | None:
 
 
 def as_prediction(resolution: Resolution) -> Prediction:
-    """What of a resolution belongs into a record."""
+    """What of a resolution belongs into a record: options as a server gives them out."""
+    reported = {value.name: value for value in resolution.reported}
     return Prediction(
         outcome=resolution.outcome.value,
         capability=resolution.launch.capability,
@@ -212,7 +213,7 @@ def as_prediction(resolution: Resolution) -> Prediction:
         rejection=_refusal(resolution.rejection) if resolution.rejection is not None else None,
         late=None if resolution.late is None else tuple(map(_refusal, resolution.late)),
         values=(
-            *(_value(value, "option") for value in resolution.options),
+            *(_value(reported.get(value.name, value), "option") for value in resolution.options),
             *(_value(value, "run time") for value in resolution.runtime),
         ),
     )
