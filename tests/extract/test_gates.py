@@ -147,6 +147,34 @@ def test_attributes_looked_up_in_a_table_of_names(read):
     assert decision.guard.capabilities == {"sm100", "sm103"}
 
 
+def test_a_table_with_other_keys_than_names_answers_nothing(read):
+    code = """
+    import torch
+
+    _PROBES = {torch.version: "is_sm100_supported", "is_sm100": "is_sm100_supported"}
+
+
+    class PlatformContext:
+        def __getattr__(self, name):
+            from sglang.srt.utils import common as _common
+
+            return getattr(_common, _PROBES.get(name))()
+
+
+    def get_platform():
+        return PlatformContext()
+    """
+    use = """
+    from sglang.srt.runtime_context import get_platform
+
+    def f(server_args):
+        if get_platform().is_sm100:
+            server_args.attention_backend = "trtllm_mha"
+    """
+    extraction = read({"runtime_context.py": code, "hook.py": use})
+    assert "is_sm100" not in [gate.name for gate in extraction.facts.platform]
+
+
 def test_a_gate_that_cannot_be_read_is_not_understood(read):
     code = """
     import torch

@@ -118,7 +118,8 @@ def forwarding_table(reader: Reader, info: ClassInfo, method: FunctionNode) -> d
     merged: dict[str, str] = {}
     for name in sorted(used & info.scope.module.names.keys()):
         table = reader.value(ast.Name(name, ast.Load(), lineno=0, col_offset=0), info.scope)
-        if isinstance(table, dict) and all(isinstance(item, str) for item in table.values()):
+        words = [*table, *table.values()] if isinstance(table, dict) else [None]
+        if all(isinstance(word, str) for word in words):
             merged |= table
     return merged
 
