@@ -34,9 +34,9 @@ def test_pools_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
         return ThreadPoolExecutor(1)
 
     monkeypatch.setattr(pool, "ProcessPoolExecutor", executor)
-    monkeypatch.setattr(batch, "ProcessPoolExecutor", executor)
+    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", executor)
     monkeypatch.setattr(pool, "_chunk", lambda chunk: [])
-    monkeypatch.setattr(batch, "_work", lambda launches: [None for _ in launches])
+    monkeypatch.setattr(batch, "_work", lambda launches: ([None for _ in launches], {}))
     files = [(f"sglang/{number}.py", b"") for number in range(pool.CHUNK * 9)]
     pool.read_files(files, None, (), 99_999)  # type: ignore[arg-type]
     launches = tuple(Launch(str(number), "sm120", ()) for number in range(batch.CHUNK * 9))
