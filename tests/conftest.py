@@ -12,6 +12,12 @@ import pytest
 os.environ["SGL_AUDIT_NO_CACHE"] = "1"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with tests of real releases first: they take longest, each on one worker."""
+    slow = {item.path for item in items if item.get_closest_marker("real") is not None}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def interrupted_as_usual() -> None:
     """What a shell starts in the background ignores Ctrl-C, and so would all that tests start."""

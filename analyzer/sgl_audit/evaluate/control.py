@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sgl_audit.evaluate.blocks import (
@@ -87,18 +88,30 @@ def lower_for(lowering: Lowering, node: ast.For, scope: Scope) -> Run:
     assign = lowering.assign(node.target, scope)
     body = lower_block(lowering, node.body, scope)
     other = lower_block(lowering, node.orelse, scope)
-    idle = idle_round(node, scope)
+    search = Search.of(node, scope)
 
     def rest(f: Frame, items: Iterator[Value]) -> Value:
         budget = machine.step_budget
+        wanted = search and search.key_in(f)
+        place, count = (search.place, search.count) if search else (None, 0)
+        passed = None
         for item in items:
             machine.steps += 1
             if machine.steps > budget:
                 machine.step()
+            if wanted is not None:
+                # Here and not in a function of its own: it is run millions of times.
+                held: Value = item
+                if place is not None:
+                    fits = item.__class__ is tuple and len(item) == count
+                    held = item[place] if fits else None
+                if held.__class__ is dict and wanted not in held:
+                    passed = item
+                    continue
+            passed = None
             assign(f, item)
-            if idle is not None and idle(f):
-                continue
             signal = body(f)
+            wanted = search and search.key_in(f)
             if signal is None or signal is CONTINUE:
                 continue
             if signal is BREAK:
@@ -107,6 +120,8 @@ def lower_for(lowering: Lowering, node: ast.For, scope: Scope) -> Run:
                 remaining = list(machine.iterate_counted(items))
                 return machine.continue_loop(signal, lambda: rest(f, iter(remaining)), f)
             return signal
+        if passed is not None:
+            assign(f, passed)
         return other(f)
 
     carried = bound_names(node.body, Scope("function", None, set(), ""))
@@ -134,23 +149,44 @@ def lower_for(lowering: Lowering, node: ast.For, scope: Scope) -> Run:
     return placed(lowering, node, run)
 
 
-def idle_round(node: ast.For, scope: Scope) -> Callable[[Frame], bool] | None:
-    """For a loop that only looks for a key in dicts: whether a round finds nothing, cheaply told.
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A loop that only looks for a key in dicts: `for source, d in items: if key in d: ...`.
 
     Views of options look through some fifty dicts for each read, thousands of times a launch.
+    A round that finds nothing is told from its item alone.
+
+    Attributes:
+        place: of the dict in an item of `count` parts; None where the item itself is the dict.
     """
-    match node.body:
-        case [ast.If(ast.Compare(ast.Name(id=key), [ast.In()], [ast.Name(id=found)]), orelse=[])]:
-            if any(scope.resolve(name)[0] != "local" for name in (key, found)):
+
+    key: str
+    place: int | None
+    count: int
+
+    @staticmethod
+    def of(node: ast.For, scope: Scope) -> Search | None:
+        """The search that a loop is, or None."""
+        match node.body:
+            case [
+                ast.If(ast.Compare(ast.Name(id=key), [ast.In()], [ast.Name(id=held)]), orelse=[])
+            ]:
+                pass
+            case _:
                 return None
-        case _:
+        parts = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
+        names = [part.id for part in parts if isinstance(part, ast.Name)]
+        if len(names) != len(parts) or names.count(held) != 1 or key in names:
             return None
+        if any(scope.resolve(name)[0] != "local" for name in (*names, key)):
+            return None
+        whole = isinstance(node.target, ast.Name)
+        return Search(key, None if whole else names.index(held), len(names))
 
-    def idle(f: Frame) -> bool:
-        container, item = f.get(found), f.get(key)
-        return container.__class__ is dict and item.__class__ is str and item not in container
-
-    return idle
+    def key_in(self, f: Frame) -> str | None:
+        """What is looked for, where it is a text."""
+        wanted = f.get(self.key)
+        return wanted if wanted.__class__ is str else None
 
 
 def lower_try(lowering: Lowering, node: Any, scope: Scope) -> Run:

@@ -754,3 +754,53 @@ def case_import_error():
             return type(error).__name__, str(error), error.name
 
     return run()
+
+
+def case_loops_that_look_for_a_key():
+    items = [("a", {"x": 1}), ("b", {"y": 2}), ("c", {"z": 3})]
+
+    def found(wanted, pairs):
+        for name, table in reversed(pairs):
+            if wanted in table:
+                return name, table[wanted]
+        return name, len(table)
+
+    def each(wanted, tables):
+        table = None
+        for table in tables:
+            if wanted in table:
+                table = {"found": table[wanted]}
+        else:
+            table = table and {**table, "else": True}
+        return table
+
+    def moving(pairs):
+        wanted, log = "x", []
+        for name, table in pairs:
+            if wanted in table:
+                log.append((name, wanted))
+                wanted = {"x": "y", "y": "a"}.get(wanted)
+        return log, wanted, name
+
+    def over_key(pairs):
+        log, wanted = [], "x"
+        for wanted, table in pairs:
+            if wanted in table:
+                log.append(wanted)
+        return log, wanted
+
+    return (
+        [found(key, items) for key in ("x", "y", "z", "none")],
+        attempt(found, "x", []),
+        found("y", [*items, ["d", {"y": 4}]]),
+        attempt(found, "q", [("a", {}), ("b", {}, 3)]),
+        attempt(found, "q", [("a", {}), ("b", 7)]),
+        found("b", [("a", ["b"]), ("c", "abc")]),
+        attempt(found, ["no text"], items),
+        each("x", [{"y": 1}, {"x": 2}, {"z": 3}]),
+        each("x", [{"y": 1}, {"z": 3}]),
+        attempt(each, "x", ["xy"]),
+        each("x", []),
+        moving([("a", {"x": 1}), ("b", {"x": 1, "y": 2}), ("c", {"a": 0}), ("d", {})]),
+        over_key([("x", {"x": 1}), ("y", {}), ("z", {"z": 0})]),
+    )
