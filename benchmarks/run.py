@@ -26,6 +26,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from packaging.version import Version
+
 from sgl_audit import api
 from sgl_audit.audit.facts import read_tree
 from sgl_audit.model.capability import ALL_CAPABILITIES
@@ -37,6 +39,12 @@ CACHE = ROOT / ".cache"
 MODEL = ROOT / "fixtures" / "models" / "fp8_moe"
 STANDIN = ROOT / "tests" / "server" / "standin"
 BATCH = 200
+# A file that launches never read, one that they do, and the one that decides most.
+CHANGED = (
+    "sglang/srt/entrypoints/openai/serving_chat.py",
+    "sglang/srt/layers/moe/utils.py",
+    "sglang/srt/server_args.py",
+)
 TOOL = (sys.executable, "-m", "sgl_audit")
 OWN_RESOLVER = (
     "import sys; from sglang.srt.server_args import prepare_server_args; "
@@ -146,15 +154,22 @@ def measure(version: str, folder: Path) -> Iterator[tuple[str, Cost, str]]:
     yield "reading their bytes", here(again.read(path) for path in used), ""
     names = "is_sm120\\|is_sm100\\|get_device_capability\\|_backend"
     yield "grep -rn for the same names", cost(["grep", "-rn", names, str(unpacked)]), ""
-    kept = {"SGL_AUDIT_CACHE_DIR": str(folder / f"cache-{version}")}
-    (folder / f"cache-{version}").mkdir()
-    (folder / f"cache-{version}" / "wheels").symlink_to(CACHE / "wheels")
     source = f"sglang=={version}"
     for arch in ("all", "sm120"):
+        kept = new_cache(folder / f"cache-{version}-{arch}")
         words = (*TOOL, source, "--arch", arch)
         cold = cost(words, kept)
         yield f"audit --arch {arch}, cold", cold, f"{cold.cpu / syntax.cpu:.1f} x ast.parse"
         yield f"audit --arch {arch}, again", best(words, variables=kept), ""
+        yield from after_changes(unpacked, arch, new_cache(folder / f"changed-{version}-{arch}"))
+    before = next((old for old in reversed(VERSIONS) if Version(old) < Version(version)), None)
+    if before is not None:
+        kept = new_cache(folder / f"cache-{version}-diff")
+        words = (*TOOL, "diff", f"sglang=={before}", source, "--arch", "sm120")
+        cold = cost(words, kept)
+        yield f"diff {before} {version}, cold", cold, f"{cold.cpu / syntax.cpu:.1f} x ast.parse"
+        yield f"diff {before} {version}, again", best(words, variables=kept), ""
+    kept = new_cache(folder / f"cache-{version}")
     asked = (*TOOL, "resolve", source, "--arch", "sm120", "--", "--model-path", str(MODEL))
     cold = cost(asked, kept)
     warm = best(asked, variables=kept)
@@ -171,6 +186,26 @@ def measure(version: str, folder: Path) -> Iterator[tuple[str, Cost, str]]:
     yield f"one launch more of a batch ({BATCH})", each, f"{1000 * each.wall:.0f} ms"
     if own:
         yield "SGLang's own resolver, one launch", own, ""
+
+
+def new_cache(folder: Path) -> dict[str, str]:
+    """The variables of a cache in which only wheels are."""
+    folder.mkdir()
+    (folder / "wheels").symlink_to(CACHE / "wheels")
+    return {"SGL_AUDIT_CACHE_DIR": str(folder)}
+
+
+def after_changes(
+    unpacked: Path, arch: str, kept: Mapping[str, str]
+) -> Iterator[tuple[str, Cost, str]]:
+    """An audit of a folder each time after one of its files got another line."""
+    words = (*TOOL, str(unpacked), "--arch", arch)
+    cost(words, kept)
+    for name in CHANGED:
+        path = unpacked / name
+        if path.is_file():
+            path.write_bytes(path.read_bytes() + b"# another line\n")
+            yield f"  after a change of {path.name}", cost(words, kept), ""
 
 
 def own_resolver(version: str) -> Cost | None:

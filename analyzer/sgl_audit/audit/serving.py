@@ -4,8 +4,9 @@ asked."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from sgl_audit.answers import AnswerStore, Trace, tree_key
 from sgl_audit.audit.extent import JUDGED, LAUNCH_BUDGET
@@ -81,63 +82,62 @@ def chosen_families(families: tuple[Family, ...], capabilities: int) -> tuple[Fa
 def started(asking: Asking, families: tuple[Family, ...]) -> Iterator[Finish]:
     """Families that are worked on meanwhile, where there are processes for it."""
     if asking.judges:
-        with _started_judging(asking, families) as finish:
+        with _kept_or_begun(asking, "judged families", families, _judging) as finish:
             yield lambda progress: _judged(finish(progress))
     else:
-        with _started_resolving(asking, families) as finish:
+        with _kept_or_begun(asking, "resolved families", families, _resolving) as finish:
             yield lambda progress: _resolved(finish(progress))
 
 
-Judged = list[JudgedFamily]
-Resolved = list[tuple[Family, Resolution]]
+_Row = TypeVar("_Row")
+Rows = Callable[[Progress | None], list[_Row]]
+Begin = Callable[[Asking, SourceTree, tuple[Family, ...]], AbstractContextManager[Rows[_Row]]]
 
 
 @contextmanager
-def _started_judging(
-    asking: Asking, families: tuple[Family, ...]
-) -> Iterator[Callable[[Progress | None], Judged]]:
+def _kept_or_begun(
+    asking: Asking, kind: str, families: tuple[Family, ...], begin: Begin[_Row]
+) -> Iterator[Rows[_Row]]:
     parts = asking.parts(families)
-    trace: Trace[Judged] = Trace(asking.store, "judged families", parts, asking.tree, list)
+    trace: Trace[list[_Row]] = Trace(asking.store, kind, parts, asking.tree, list)
     found = trace.found
     if found is not None:
         yield lambda progress: found
         return
-    with started_judging(
-        trace.tree,
+    with begin(asking, trace.tree, families) as finish:
+        yield lambda progress: trace.keep(finish(progress))
+
+
+def _judging(
+    asking: Asking, tree: SourceTree, families: tuple[Family, ...]
+) -> AbstractContextManager[Rows[JudgedFamily]]:
+    return started_judging(
+        tree,
         families,
         asking.capabilities,
-        replace(asking.knowledge, tree=trace.tree),
+        replace(asking.knowledge, tree=tree),
         libraries=asking.libraries,
         assume=asking.assume,
         cards=asking.cards,
         jobs=asking.jobs,
-    ) as finish:
-        yield lambda progress: trace.keep(finish(progress))
+    )
 
 
-@contextmanager
-def _started_resolving(
-    asking: Asking, families: tuple[Family, ...]
-) -> Iterator[Callable[[Progress | None], Resolved]]:
-    parts = asking.parts(families)
-    trace: Trace[Resolved] = Trace(asking.store, "resolved families", parts, asking.tree, list)
-    found = trace.found
-    if found is not None:
-        yield lambda progress: found
-        return
-    with started_families(
-        trace.tree,
+def _resolving(
+    asking: Asking, tree: SourceTree, families: tuple[Family, ...]
+) -> AbstractContextManager[Rows[tuple[Family, Resolution]]]:
+    return started_families(
+        tree,
         families,
         asking.capabilities,
         libraries=asking.libraries,
         assume=asking.assume,
         cards=asking.cards,
         jobs=asking.jobs,
-    ) as finish:
-        yield lambda progress: trace.keep(finish(progress))
+    )
 
 
-def _judged(found: Judged) -> Answered:
+def _judged(found: list[JudgedFamily]) -> Answered:
     rows = (
         replace(family_row(item.family, item.resolution), verdicts=item.verdicts) for item in found
     )
@@ -145,6 +145,6 @@ def _judged(found: Judged) -> Answered:
     return Answered(tuple(item.resolution for item in found), tuple(rows), advice)
 
 
-def _resolved(found: Resolved) -> Answered:
+def _resolved(found: list[tuple[Family, Resolution]]) -> Answered:
     rows = tuple(family_row(family, answer) for family, answer in found)
     return Answered(tuple(answer for _, answer in found), rows)
