@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sgl_audit.model.report import Advice, FamilyRow
+from sgl_audit.model.verdict import ValueVerdict, Verdict
 from sgl_audit_reports.common.families import (
     Standing,
     capability_overview,
@@ -21,6 +22,8 @@ from . import sample
 
 ROW = FamilyRow("Llama FP8", "Llama", "FP8", "sm120", "ok")
 FLAGS = ("--attention-backend triton",)
+OPEN = ValueVerdict("moe_runner_backend", "auto", "sm120", Verdict.UNKNOWN)
+WORKS = ValueVerdict("moe_runner_backend", "triton", "sm120", Verdict.WORKS)
 
 
 @pytest.mark.parametrize(
@@ -40,6 +43,17 @@ FLAGS = ("--attention-backend triton",)
         ),
         (replace(ROW, findings=("bad",)), (), Standing.NOT_SAFE),
         (replace(ROW, findings=("a note",)), (), Standing.NO_FAULT),
+        (
+            replace(ROW, verdicts=(WORKS,)),
+            (Advice("sm120", "Llama FP8", (), (), True),),
+            Standing.SAFE,
+        ),
+        # Safe with flags is not safe by default.
+        (
+            replace(ROW, verdicts=(OPEN,)),
+            (Advice("sm120", "Llama FP8", FLAGS, (), True),),
+            Standing.NO_FAULT,
+        ),
     ],
 )
 def test_standing(row: FamilyRow, advice: tuple[Advice, ...], expected: Standing) -> None:
