@@ -17,10 +17,15 @@ _OWNERS = re.compile(
 )
 
 
+def unowned(text: str) -> str:
+    """A condition on one line without the names of what holds the settings."""
+    return _OWNERS.sub("", " ".join(text.split()))
+
+
 @lru_cache(maxsize=65536)
 def plain(text: str) -> str:
     """A test without the names of what holds the settings."""
-    short = _OWNERS.sub("", " ".join(text.split()))
+    short = unowned(text)
     return short if len(short) <= _TEXT else f"{short[: _TEXT - 3]}..."
 
 
