@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
-from sgl_audit.model.guard import ALWAYS, And, Guard, Not, Or, text_of
+from sgl_audit.model.guard import ALWAYS, And, Guard, Not, Or, text_of, unowned
 
 # How many conditions that only exclude are written out where nothing else is asked.
 _ALONE = 2
 _ALTERNATIVES = 3
 _TEXT = 110
-_OWNERS = re.compile(
-    r"\b(?:self\.|server_args\.|cfg\.|view\.|get_platform\(\)\.|resolved_view\(server_args\)\.|"
-    r"resolving_view\(server_args\)\.|get_global_server_args\(\)\.)+"
-)
-
-
-def unowned(text: str) -> str:
-    """A condition on one line without the names of what holds the settings."""
-    return _OWNERS.sub("", " ".join(text.split()))
 
 
 @lru_cache(maxsize=65536)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sgl_audit.audit.wording import condition_text, unowned
+from sgl_audit.audit.wording import condition_text
 from sgl_audit.cli.pages.subject import Subject
 from sgl_audit.model.facts import Decision, DecisionKind, Gate, Rejection
-from sgl_audit.model.guard import ALWAYS, Guard, atoms, text_of
+from sgl_audit.model.guard import ALWAYS, Guard, atoms, text_of, unowned
 from sgl_audit.model.report import Excerpt, ShowRow, ShowSection
 from sgl_audit.model.source import Place
 from sgl_audit.syntax.excerpt import excerpt
