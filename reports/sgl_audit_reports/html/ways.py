@@ -11,6 +11,7 @@ from sgl_audit.model.guard import (
     And,
     AtomKind,
     Guard,
+    Not,
     all_of,
     atoms,
     holds_on,
@@ -234,12 +235,19 @@ def _notes(group: Sequence[Decision]) -> tuple[str, ...]:
     short = [visible("/".join(str(item.place).split("/")[-2:])) for item in group]
     if len(group) > 1:
         return (short[0], f"and {plural(len(group) - 1, 'more place')}")
-    other = split(group[0].guard)[1]
+    other = _telling_first(split(group[0].guard)[1])
     return (
         (short[0], f"when {clipped(visible(unowned(text_of(other))), 300)}")
         if other != ALWAYS
         else (short[0],)
     )
+
+
+def _telling_first(guard: Guard) -> Guard:
+    """What must hold before what must not: a box shows no more than the beginning."""
+    if not isinstance(guard, And):
+        return guard
+    return And(tuple(sorted(guard.parts, key=lambda part: isinstance(part, Not))))
 
 
 def _worst_first(cells: Sequence[ChoiceCell]) -> list[ChoiceCell]:
