@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -63,8 +64,33 @@ def test_the_job_fails_and_names_the_flag() -> None:
 
 
 @pytest.mark.real
-def test_the_job_as_written_fails_and_names_the_flag(real_cache: Path) -> None:
-    done = audited("sglang==0.5.9", "--cache-dir", str(real_cache))
-    assert done.returncode == 1, done.stderr
-    errors = [line for line in done.stdout.splitlines() if line.startswith("::error ")]
+def test_the_job_as_written_fails_and_names_the_flag(tmp_path: Path, real_cache: Path) -> None:
+    """Both steps as a runner has them: an environment and a repository with nothing in them."""
+    workspace, built = tmp_path / "workspace", tmp_path / "built"
+    wheel = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(built), str(ROOT)]
+    subprocess.run(wheel, check=True, timeout=600)
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True, timeout=600)
+    subprocess.run(["git", "init", "-q", str(workspace)], check=True, timeout=60)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SGL_AUDIT")}
+    environment = kept | {
+        "PATH": f"{tmp_path / 'venv' / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        # What a release would be fetched from.
+        "PIP_FIND_LINKS": str(built),
+        "SGL_AUDIT_CACHE_DIR": str(real_cache),
+    }
+    *before, last = [
+        subprocess.run(
+            ["bash", "-e", "-c", step],
+            capture_output=True,
+            text=True,
+            cwd=workspace,
+            env=environment,
+            timeout=1200,
+        )
+        for step in steps()
+    ]
+    assert [done.returncode for done in before] == [0], before[0].stderr
+    assert last.returncode == 1, last.stderr
+    errors = [line for line in last.stdout.splitlines() if line.startswith("::error ")]
     assert any(line.endswith("do: --attention-backend triton") for line in errors)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree as Xml
 
 import pytest
 
@@ -134,6 +137,42 @@ def test_an_audit_for_ci_with_runs(folder: Path, capfd: pytest.CaptureFixture[st
     entry.run([*words, "--format", "sarif"])
     (run,) = json.loads(capfd.readouterr().out)["runs"]
     assert [item["counts"] for item in run["properties"]["evidence"]] == [True, False]
+
+
+def test_junit_and_csv_carry_what_a_run_confirmed_and_contradicted(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["audit", TREE, "--arch", "sm120", "--transformers", "none"]
+    entry.run([*words, "--format", "junit"])
+    plain = Xml.fromstring(capfd.readouterr().out)
+    entry.run([*words, "--evidence", str(folder), "--format", "junit"])
+    root = Xml.fromstring(capfd.readouterr().out)
+    seen = {
+        str(case.get("name")): [str(item.get("value")) for item in case.iter("property")]
+        for case in root.iter("testcase")
+        if case.find("properties") is not None
+    }
+    assert set(seen) == {"attention_backend", "moe_runner_backend"}
+    assert seen["attention_backend"][0].startswith("confirmed on sm120: observed flashinfer (")
+    (said,) = seen["moe_runner_backend"]
+    assert said.startswith("contradicted on sm120: predicted triton, observed cutlass (")
+    assert said.endswith(": failed: NaN)")
+    (suite,) = (item for item in root if item.get("name") == "runs of the server")
+    assert [case.find("skipped") is not None for case in suite] == [False, True]
+    assert "it ran sglang 0.5.80" in str(suite[1].find("skipped").get("message"))  # type: ignore[union-attr]
+    assert root.get("failures") == plain.get("failures")
+    entry.run([*words, "--format", "csv"])
+    assert "evidence" not in capfd.readouterr().out
+    for command in ("audit", "matrix"):
+        entry.run([command, *words[1:], "--evidence", str(folder), "--format", "csv"])
+        rows = list(csv.DictReader(io.StringIO(capfd.readouterr().out)))
+        told = {(row["option"], row["choice"]): row["evidence"] for row in rows if row["evidence"]}
+        assert set(told) == {
+            ("attention_backend", "flashinfer"),
+            ("moe_runner_backend", "cutlass"),
+            ("moe_runner_backend", "triton"),
+        }
+        assert told["moe_runner_backend", "cutlass"].startswith("contradicted on sm120: predicted")
 
 
 def test_without_evidence_reports_say_nothing_of_runs(capfd: pytest.CaptureFixture[str]) -> None:

@@ -46,8 +46,14 @@ def test_terminal() -> None:
 def test_what_does_not_fit_goes_into_a_table_of_its_own() -> None:
     text = printed(FOUND, width=60)
     heads = [line.split() for line in text.splitlines() if line.split()[:1] == ["option"]]
-    assert [name for head in heads for name in head[1:]] == ["rtx-5090", "sm120", "rtx-pro-6000"]
-    assert all(len(head) > 1 for head in heads)
+    *apart, same = heads
+    assert [name for head in apart for name in head[1:]] == ["rtx-5090", "sm120", "rtx-pro-6000"]
+    assert all(len(head) > 1 for head in apart)
+    # What is the same in all of them is said once.
+    assert same == ["option", "the", "same", "on", "each"]
+    lines = [line.split() for line in text.splitlines()]
+    row = lines[lines.index(same) + 1]
+    assert sum(line[:1] == row[:1] for line in lines) == 1
 
 
 def test_the_other_forms() -> None:

@@ -58,6 +58,40 @@ def test_a_default_that_stays_is_drawn_as_such_beside_a_decision_for_the_same_va
     assert found["nothing decides"] is Taken.YES
 
 
+def test_a_computed_value_is_reached_from_what_computes_it_alone() -> None:
+    computes = replace(decision("x", ALWAYS, 1), value="self.other", literal=None)
+    sets = decision("taken", ALWAYS, 2)
+    behaviour = OptionBehaviour(
+        OPTION,
+        "sm120",
+        "auto",
+        (Case("x", "taken"), Case("y", "(computed: self.other)")),
+        places=(computes.place, sets.place),
+    )
+    way = ways_of(behaviour, None, audit(computes, sets))
+    titles = {node.key: node.title for node in way.nodes}
+    reached = {
+        (titles[edge.start], titles[edge.end])
+        for edge in way.edges
+        if titles[edge.start] in ("compute self.other", "set taken")
+    }
+    assert reached == {
+        ("compute self.other", "(computed: self.other)"),
+        ("set taken", "taken"),
+    }
+
+
+def test_a_box_says_first_what_must_hold() -> None:
+    guard = all_of(negate(Atom(AtomKind.MODEL, "is_remote")), MODEL)
+    taken = decision("taken", guard, 1)
+    behaviour = OptionBehaviour(
+        OPTION, "sm120", "auto", (Case("x", "taken"),), places=(taken.place,)
+    )
+    nodes = ways_of(behaviour, None, audit(taken)).nodes
+    (notes,) = [node.notes for node in nodes if node.title == "set taken"]
+    assert notes[-1] == "when model_config.is_moe and not is_remote"
+
+
 def test_every_value_that_is_taken_keeps_its_decision_however_many_there_are() -> None:
     many = [decision(f"value{n}", ALWAYS, n) for n in range(1, 20)]
     behaviour = OptionBehaviour(

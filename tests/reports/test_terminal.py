@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
 from sgl_audit.model.capability import BY_NAME
+from sgl_audit.model.report import ShowPage, ShowRow, ShowSection
+from sgl_audit.model.source import Place
+from sgl_audit_reports.common.overview import overview_of
 from sgl_audit_reports.terminal import (
     make_console,
     render_audit,
@@ -46,6 +50,7 @@ RENDERINGS: dict[str, Callable[[Console], None]] = {
         [sample.resolution("sm90"), sample.resolution("sm120"), sample.refused()], c
     ),
     "show": lambda c: render_show(sample.SHOW, c),
+    "show details": lambda c: render_show(sample.SHOW, c, details=True),
     "rules": lambda c: render_rules([sample.RULE], c),
     "explain": lambda c: render_explain(sample.RULE, c),
 }
@@ -140,3 +145,57 @@ def test_flags_paste_as_one_command() -> None:
 
     rows = wrapped_flags(("--a-flag one", "--b-flag", "two words; rm -rf", "--c-flag=3"), 20)
     assert rows == ["--a-flag one \\", "--b-flag 'two words; rm -rf' \\", "--c-flag=3"]
+
+
+def test_a_first_look_at_places_is_short_and_details_are_all() -> None:
+    rows = tuple(
+        ShowRow(
+            (f"x = {n}", "always", "in f"), Place("a.py", n), sample.excerpt("a.py", n, f"x = {n}")
+        )
+        for n in range(1, 10)
+    )
+    page = ShowPage("x", "option", "", (ShowSection("Set at", (), rows, first=3),))
+    short = printed(lambda c: render_show(page, c))
+    assert "Set at (9)" in short
+    assert "... 6 more: --details" in short
+    assert "a.py:4" not in short
+    assert "a.py:3  in f" in short
+    assert "2 x = 3" not in short
+    full = printed(lambda c: render_show(page, c, details=True))
+    assert "a.py:9  in f" in full
+    assert "8 x = 9" in full
+    assert "--details" not in full
+
+
+def test_what_no_table_holds_is_said_below_what_it_is_said_of() -> None:
+    rows = (ShowRow(("a" * 30, "b" * 25, "said of it " * 4), Place("a.py", 1)),)
+    page = ShowPage("x", "option", "", (ShowSection("Each", ("one", "two", "why"), rows),))
+    lines = printed(lambda c: render_show(page, c)).split("\n")
+    assert f"  {'a' * 30}  {'b' * 25}" in lines
+    assert f"      {'said of it ' * 3}said of it" in lines
+    assert "      a.py:1" in lines
+
+
+def test_options_that_no_launch_can_choose_are_no_part_of_the_first_screen() -> None:
+    audit = sample.audit(hostile=False)
+    own = replace(audit.facts.options[0], name="_set_explicitly", flags=())
+    behaviour = replace(audit.behaviours[0], option="_set_explicitly", default="False")
+    audit = replace(
+        audit,
+        facts=replace(audit.facts, options=(*audit.facts.options, own)),
+        behaviours=(*audit.behaviours, behaviour),
+    )
+    overview = overview_of(audit)
+    assert "_set_explicitly" in {row.option for row in overview.rows}
+    assert "_set_explicitly" not in {row.option for row in overview.important_rows}
+
+
+def test_a_computed_value_comes_last_and_without_its_source() -> None:
+    audit = sample.audit(hostile=False)
+    case = audit.behaviours[0].becomes[0]
+    values = ("(computed: self.x)", "triton", "(computed: y)")
+    behaviour = replace(
+        audit.behaviours[0], becomes=tuple(replace(case, value=value) for value in values)
+    )
+    overview = overview_of(replace(audit, behaviours=(behaviour,)))
+    assert overview.rows[0].cells[0].becomes == "triton or a computed value"

@@ -103,6 +103,13 @@ def test_the_nearest_file_counts_and_the_repository_is_the_limit(tmp_path: Path)
     assert find_settings(deep).value("arch") == ("sm89",)
 
 
+@pytest.mark.parametrize("name", ["sgl_audit", "sglaudit", "SGL-audit"])
+def test_a_section_by_nearly_that_name_is_not_passed_over(tmp_path: Path, name: str) -> None:
+    written(tmp_path, f'[tool.{name}]\narch = "sm90"', "pyproject.toml")
+    with pytest.raises(UsageError, match=r"did you mean \[tool\.sgl-audit\]\?"):
+        find_settings(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
-from sgl_audit.model.guard import ALWAYS, And, Guard, Not, Or, text_of
+from sgl_audit.model.guard import ALWAYS, And, Guard, Not, Or, text_of, unowned
 
 # How many conditions that only exclude are written out where nothing else is asked.
 _ALONE = 2
 _ALTERNATIVES = 3
 _TEXT = 110
-_OWNERS = re.compile(
-    r"\b(?:self\.|server_args\.|cfg\.|view\.|get_platform\(\)\.|resolved_view\(server_args\)\.|"
-    r"resolving_view\(server_args\)\.|get_global_server_args\(\)\.)+"
-)
 
 
 @lru_cache(maxsize=65536)
 def plain(text: str) -> str:
     """A test without the names of what holds the settings."""
-    short = _OWNERS.sub("", " ".join(text.split()))
+    short = unowned(text)
     return short if len(short) <= _TEXT else f"{short[: _TEXT - 3]}..."
 
 

@@ -40,8 +40,8 @@ def read_runs(
 
 
 def with_runs(text: str, target: Target, runs: Runs | None, color: str) -> str:
-    """A rendered report with its runs. Forms with no place for them stay as they are."""
-    if runs is None or target.form == "html":
+    """A rendered report with its runs. Some forms hold them within, from when they are made."""
+    if runs is None or target.form in ("html", "junit", "csv"):
         return text
     match target.form:
         case "json":
@@ -58,8 +58,6 @@ def with_runs(text: str, target: Target, runs: Runs | None, color: str) -> str:
             return text + runs_to_annotations(runs)
         case "sarif":
             return _in_sarif(text, runs)
-        case "junit" | "csv":
-            return text
     from sgl_audit.cli.output import on_terminal
     from sgl_audit_reports.terminal import render_joined
 

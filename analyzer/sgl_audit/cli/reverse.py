@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sgl_audit.cli.choosing import known_name
 from sgl_audit.cli.pages.others import mentions
-from sgl_audit.cli.pages.rows import decision_rows, rejection_rows, size, when
+from sgl_audit.cli.pages.rows import decision_rows, places, rejection_rows, size, when
 from sgl_audit.cli.pages.subject import SETTING, Subject, enums_of
 from sgl_audit.errors import UsageError
 from sgl_audit.model.facts import Decision, Facts, JsonValue, Option
@@ -121,11 +121,9 @@ def reverse_page(
     sections = (
         flag,
         ShowSection("By default", ("",), default, f"the default is {_shown(option)}"),
-        ShowSection(
-            "Decided by the tree", (), decision_rows(subject, possible), "no decision here sets it"
-        ),
-        ShowSection("Set to a computed value", (), decision_rows(subject, open_ones)),
-        ShowSection("Decided elsewhere only", (), _elsewhere(impossible, capability)),
+        places("Decided by the tree", decision_rows(subject, possible), "no decision here sets it"),
+        places("Set to a computed value", decision_rows(subject, open_ones)),
+        places("Decided elsewhere only", _elsewhere(subject, impossible)),
         _families(here, families is not None),
         _refusals(subject, option, value),
     )
@@ -184,9 +182,10 @@ def _shown(option: Option) -> str:
     return str(option.default) if option.default_known else "computed"
 
 
-def _elsewhere(decisions: Sequence[Decision], capability: str) -> tuple[ShowRow, ...]:
+def _elsewhere(subject: Subject, decisions: Sequence[Decision]) -> tuple[ShowRow, ...]:
+    capability = subject.capabilities[0]
     return tuple(
-        ShowRow((_obstacle(item.guard, capability), when(item.guard)), item.place)
+        ShowRow((_obstacle(item.guard, capability), when(subject, item.guard)), item.place)
         for item in decisions
     )
 
@@ -216,4 +215,4 @@ def _refusals(subject: Subject, option: Option, value: str) -> ShowSection:
         if option.name in item.options and mentions(item.guard, value)
     ]
     found.sort(key=lambda item: (size(item.guard), item.place))
-    return ShowSection("Places that look at it and refuse", (), rejection_rows(subject, found))
+    return places("Places that look at it and refuse", rejection_rows(subject, found))

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+
+_OWNERS = re.compile(
+    r"\b(?:self\.|server_args\.|cfg\.|view\.|get_platform\(\)\.|resolved_view\(server_args\)\.|"
+    r"resolving_view\(server_args\)\.|get_global_server_args\(\)\.)+"
+)
 
 
 class AtomKind(StrEnum):
@@ -164,3 +170,8 @@ def text_of(guard: Guard) -> str:
 def _grouped(part: Guard, weaker: type[And] | type[Or]) -> str:
     several = isinstance(part, (And, Or)) and isinstance(part, weaker) and len(part.parts) > 1
     return f"({text_of(part)})" if several else text_of(part)
+
+
+def unowned(text: str) -> str:
+    """A condition on one line without the names of what holds the settings."""
+    return _OWNERS.sub("", " ".join(text.split()))

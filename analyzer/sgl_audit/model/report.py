@@ -204,12 +204,18 @@ class ShowRow:
 
 @dataclass(frozen=True, slots=True)
 class ShowSection:
-    """One part of a page: rows under a heading. `empty` is said where there are no rows."""
+    """One part of a page: rows under a heading, which are places of the source without columns.
+
+    Attributes:
+        empty: what is said where there are no rows.
+        first: how many rows a first look needs, or None for all of them.
+    """
 
     heading: str
     columns: tuple[str, ...] = ()
     rows: tuple[ShowRow, ...] = ()
     empty: str = ""
+    first: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

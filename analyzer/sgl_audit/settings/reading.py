@@ -58,10 +58,21 @@ def _of_project(path: Path) -> Settings | None:
     tool = _parsed(path).get("tool")
     section = tool.get(SECTION) if isinstance(tool, dict) else None
     if section is None:
+        for name in tool if isinstance(tool, dict) else ():
+            # Settings that nobody reads would pass for settings that hold.
+            if _letters(name) == _letters(SECTION):
+                raise UsageError(
+                    f"{shown_path(path)}: there is no section [tool.{name}]; "
+                    f"did you mean [tool.{SECTION}]?"
+                )
         return None
     if not isinstance(section, dict):
         raise UsageError(f"{shown_path(path)}: tool.{SECTION} is no table; write [tool.{SECTION}].")
     return _checked(path, f"tool.{SECTION}", section)
+
+
+def _letters(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")
 
 
 def _checked(path: Path, name: str, content: dict[str, Any]) -> Settings:

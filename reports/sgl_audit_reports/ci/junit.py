@@ -2,7 +2,9 @@
 
 A suite for each capability; in it a test for each option, each finding without one, and each
 model family. A test fails where a finding counts that is as bad as asked, and is skipped where
-nothing can be said: unknown is neither passed nor failed.
+nothing can be said: unknown is neither passed nor failed. Runs of the actual server are
+properties of the options that they exercised, and a suite of their own; none of them fails, as they
+change no exit code.
 """
 
 from __future__ import annotations
@@ -10,8 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from xml.etree import ElementTree as Xml
 
+from sgl_audit.model.evidence import Agreement, JoinedRun
 from sgl_audit.model.report import Audit, FamilyRow, Finding, Severity
+from sgl_audit_reports.ci.observed import observed_text, of_option
 from sgl_audit_reports.ci.xmltext import xml_text
+from sgl_audit_reports.common.evidence import counts, outcome, run_name, where
 from sgl_audit_reports.common.messages import (
     counting_findings,
     headline,
@@ -25,17 +30,25 @@ from sgl_audit_reports.common.text import unique
 _NEVER = "never"
 
 
-def audit_to_junit(audit: Audit, fail_on: str = Severity.ERROR.value, base: str = "") -> str:
+def audit_to_junit(
+    audit: Audit,
+    fail_on: str = Severity.ERROR.value,
+    base: str = "",
+    runs: Sequence[JoinedRun] = (),
+) -> str:
     """JUnit XML.
 
     Args:
         fail_on: the severity from which a finding is a failure, or "never".
         base: see `path_of`.
+        runs: runs of the actual server beside the audit.
     """
     root = Xml.Element("testsuites", name=xml_text(f"sgl-audit {source_heading(audit.source)}"))
     for capability in audit.capabilities:
-        suite = _Suite(audit, capability, _bad(fail_on), base)
+        suite = _Suite(audit, capability, _bad(fail_on), base, runs)
         root.append(suite.element())
+    if runs:
+        root.append(_runs(runs))
     set_totals(root, list(root))
     Xml.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + Xml.tostring(root, "unicode") + "\n"
@@ -48,7 +61,15 @@ def _bad(fail_on: str) -> frozenset[Severity]:
 
 
 class _Suite:
-    def __init__(self, audit: Audit, capability: str, bad: frozenset[Severity], base: str) -> None:
+    def __init__(
+        self,
+        audit: Audit,
+        capability: str,
+        bad: frozenset[Severity],
+        base: str,
+        runs: Sequence[JoinedRun],
+    ) -> None:
+        self._runs = runs
         self._audit = audit
         self._capability = capability
         self._bad = bad
@@ -85,7 +106,17 @@ class _Suite:
             ]
             if case.find("failure") is None and not any(becomes):
                 skip(case, "what it becomes here is unknown")
+            self._observe(case, option)
             yield case
+
+    def _observe(self, case: Xml.Element, option: str) -> None:
+        found = [observed_text(*one) for one in of_option(self._runs, option, self._capability)]
+        if found:
+            # The order of the elements is fixed: properties stand first.
+            properties = Xml.Element("properties")
+            for said in found:
+                Xml.SubElement(properties, "property", name="evidence", value=xml_text(said))
+            case.insert(0, properties)
 
     def _loose(self) -> Iterator[Xml.Element]:
         for item in self._findings:
@@ -133,6 +164,26 @@ class _Suite:
             remedy_line(item),
         ]
         return "\n".join(xml_text(line).rstrip() for line in lines if line)
+
+
+def _runs(runs: Sequence[JoinedRun]) -> Xml.Element:
+    """A test for each run; one that says nothing here is skipped."""
+    suite = Xml.Element("testsuite", name="runs of the server")
+    for item in runs:
+        run = item.evidence
+        name = xml_text(f"{run_name(run)} ({run.id})")
+        case = Xml.SubElement(suite, "testcase", classname="sgl-audit.runs", name=name)
+        said = [f"{outcome(run)}: {run.summary}", where(run), counts(run.compared)]
+        said += [
+            observed_text(run, one)
+            for one in run.compared
+            if one.agreement is Agreement.CONTRADICTED
+        ]
+        Xml.SubElement(case, "system-out").text = "\n".join(map(xml_text, said))
+        if item.foreign or not run.outcome.final:
+            skip(case, item.foreign or f"the run is {run.outcome.value}")
+    set_totals(suite, [suite])
+    return suite
 
 
 def skip(case: Xml.Element, reason: str) -> None:

@@ -4,27 +4,44 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from sgl_audit.model.evidence import JoinedRun
 from sgl_audit.model.facts import Scalar
 from sgl_audit.model.report import Audit, ChoiceCell
+from sgl_audit_reports.ci.observed import observed_text, of_option
 from sgl_audit_reports.common.text import value_text, visible
 
 _FORMULA = ("=", "+", "-", "@")
 
 
-def matrix_to_csv(audit: Audit) -> str:
-    """RFC 4180, with a head line. A cell that nothing is known of says `unknown`."""
+def matrix_to_csv(audit: Audit, runs: Sequence[JoinedRun] | None = None) -> str:
+    """RFC 4180, with a head line. A cell that nothing is known of says `unknown`.
+
+    Args:
+        runs: runs of the actual server. With them a last column says what they showed of a choice.
+    """
     rows: dict[tuple[str, Scalar, str], dict[str, str]] = {}
     for cell in audit.cells:
         rows.setdefault(_key(cell), {})[cell.capability] = cell.state.value
     stream = io.StringIO()
     writer = csv.writer(stream)
-    writer.writerow(_safe(("option", "choice", *audit.capabilities)))
+    last = () if runs is None else ("evidence",)
+    writer.writerow(_safe(("option", "choice", *audit.capabilities, *last)))
     for (option, choice, _), states in rows.items():
         found = (states.get(name, "unknown") for name in audit.capabilities)
-        writer.writerow(_safe((option, value_text(choice), *found)))
+        seen = () if runs is None else (_seen(runs, option, str(choice)),)
+        writer.writerow(_safe((option, value_text(choice), *found, *seen)))
     return stream.getvalue()
+
+
+def _seen(runs: Sequence[JoinedRun], option: str, choice: str) -> str:
+    """What the runs showed that were to end with the choice, or did."""
+    return "; ".join(
+        observed_text(run, one)
+        for run, one in of_option(runs, option)
+        if choice in (one.predicted, one.observed)
+    )
 
 
 def _key(cell: ChoiceCell) -> tuple[str, Scalar, str]:

@@ -178,7 +178,8 @@ def _loose_subjects(audit: Audit, capability: str, attributed: set[str]) -> Iter
         if touches_default(audit, finding, capability):
             # A condition of the source is no name that a reader knows; the finding has it.
             when = finding.when if finding.when in names or not _is_code(finding.when) else None
-            yield visible(when or finding.option or finding.title)
+            named = f"default {finding.option}" if finding.option else finding.title
+            yield visible(when or named)
 
 
 def _is_code(text: str | None) -> bool:

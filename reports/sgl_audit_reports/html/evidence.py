@@ -15,7 +15,7 @@ from sgl_audit_reports.common.evidence import (
     where,
     worth_showing,
 )
-from sgl_audit_reports.common.text import visible
+from sgl_audit_reports.common.text import clipped, visible
 from sgl_audit_reports.html.data import Badge, Head
 from sgl_audit_reports.html.parts import Anchors
 
@@ -74,10 +74,11 @@ class RunItem:
 
 @dataclass(frozen=True, slots=True)
 class EvidencePage:
-    """The page of some runs."""
+    """The page of some runs; `counts` is what all of them say of their predictions."""
 
     head: Head
     runs: tuple[RunItem, ...]
+    counts: str
 
 
 def evidence_page(found: Sequence[Evidence], tool_version: str) -> EvidencePage:
@@ -85,10 +86,10 @@ def evidence_page(found: Sequence[Evidence], tool_version: str) -> EvidencePage:
     runs = run_items((item, "") for item in found)
     versions = sorted({f"sglang {item.environment.sglang or '?'}" for item in found})
     devices = sorted({item.environment.device.capability for item in found})
-    sections = tuple((item.anchor, item.name[:24]) for item in runs[:8])
+    sections = tuple((item.anchor, clipped(item.name, 24)) for item in runs[:8])
     source = f"Runs: {visible(', '.join(versions))} on {visible(', '.join(devices))}"
     head = Head("Runs of the actual server", source, visible(tool_version), (), sections)
-    return EvidencePage(head, runs)
+    return EvidencePage(head, runs, counts([one for item in found for one in item.compared]))
 
 
 def run_items(found: Iterable[tuple[Evidence, str]]) -> tuple[RunItem, ...]:

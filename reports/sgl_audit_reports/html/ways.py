@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sgl_audit.model.facts import Decision, Option
-from sgl_audit.model.guard import ALWAYS, And, AtomKind, Guard, all_of, atoms, holds_on, text_of
+from sgl_audit.model.guard import (
+    ALWAYS,
+    And,
+    AtomKind,
+    Guard,
+    Not,
+    all_of,
+    atoms,
+    holds_on,
+    text_of,
+    unowned,
+)
 from sgl_audit.model.report import Audit, ChoiceCell, ChoiceState, OptionBehaviour
 from sgl_audit.model.source import Place
 from sgl_audit_reports.common.names import upstream_url
@@ -86,7 +97,7 @@ class _Builder:
         badge = STATE_BADGE[cell.state] if cell else None
         note: tuple[str, ...] = (badge.text,) if badge else ()
         whens = [
-            visible(case.guard)
+            visible(unowned(case.guard))
             for case in self._behaviour.becomes
             if value_text(case.value) == value and case.guard != "always"
         ]
@@ -135,10 +146,13 @@ class _Builder:
         key = f"d:{gate}:{value}:{way.value}"
         url = upstream_url(self._audit.source, first.place)
         notes = _notes(group)
-        self._add(Node(key, 2, f"set {value}", notes, way=way, url=url), first.place)
+        does = "set" if first.literal is not None else "compute"
+        self._add(Node(key, 2, f"{does} {value}", notes, way=way, url=url), first.place)
         self._edges += [Edge("default", gate, way), Edge(gate, key, way)]
-        if f"v:{value}" in self._nodes:
-            ends = [f"v:{value}"]
+        # What a decision computes has a box of its own where the resolution names it.
+        own = value if first.literal is not None else f"(computed: {value})"
+        if f"v:{own}" in self._nodes:
+            ends = [f"v:{own}"]
         elif first.literal is None:
             ends = self._computed(way)
         else:
@@ -158,7 +172,7 @@ class _Builder:
         name = self._behaviour.capability
         if machine == ALWAYS:
             return self._add(Node("g:none", 1, "asks nothing", way=way))
-        text = visible(text_of(machine))
+        text = visible(unowned(text_of(machine)))
         holds = holds_on(machine, name)
         kind, symbol, said = {
             True: ("ok", "✓", "holds here"),
@@ -221,12 +235,19 @@ def _notes(group: Sequence[Decision]) -> tuple[str, ...]:
     short = [visible("/".join(str(item.place).split("/")[-2:])) for item in group]
     if len(group) > 1:
         return (short[0], f"and {plural(len(group) - 1, 'more place')}")
-    other = split(group[0].guard)[1]
+    other = _telling_first(split(group[0].guard)[1])
     return (
-        (short[0], f"when {clipped(visible(text_of(other)), 300)}")
+        (short[0], f"when {clipped(visible(unowned(text_of(other))), 300)}")
         if other != ALWAYS
         else (short[0],)
     )
+
+
+def _telling_first(guard: Guard) -> Guard:
+    """What must hold before what must not: a box shows no more than the beginning."""
+    if not isinstance(guard, And):
+        return guard
+    return And(tuple(sorted(guard.parts, key=lambda part: isinstance(part, Not))))
 
 
 def _worst_first(cells: Sequence[ChoiceCell]) -> list[ChoiceCell]:

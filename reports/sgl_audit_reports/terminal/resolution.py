@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
@@ -30,6 +31,7 @@ from sgl_audit_reports.terminal.details import render_assumptions
 from sgl_audit_reports.terminal.recommendation import render_verdicts
 
 _COLUMN = 16
+_NAME = 36
 _POSSIBLE = 5
 _GUARD = 240
 _OUTCOME_STYLE = {
@@ -202,25 +204,44 @@ def render_resolutions(
             _refusal(refusal, console)
     rows = comparison(resolutions, options, everything)
     heads = [launch_column(item.launch) for item in resolutions]
-    for part in _fitting(heads, rows, console.width):
-        names = heads[part]
+    parts = _fitting(heads, rows, console.width)
+    apart = len(parts) > 1
+    for part in parts:
         console.print()
-        body = [
-            (
-                text("*" if row.differs else " ", "bold yellow"),
-                text(row.name, "bold" if row.differs else ""),
-                *(text(shortened(value, 3 * _COLUMN)) for value in row.values[part]),
-            )
-            for row in rows
-        ]
-        console.print(plain_table((" ", "option", *names), body))
+        console.print(_table(heads[part], rows, part, differing=apart))
+    same_rows = [
+        replace(row, values=tuple(value for value in row.values if value != "-")[:1])
+        for row in rows
+        if not row.differs
+    ]
+    if apart and same_rows:
+        console.print()
+        console.print(_table(["the same on each"], same_rows, slice(0, 1)))
     same = f"{sum(row.differs for row in rows)} of {len(rows)} shown differ (*)"
     console.print(text(same, QUIET))
 
 
+def _table(
+    heads: Sequence[str], rows: Sequence[ComparedValue], part: slice, *, differing: bool = False
+) -> Table:
+    """Some columns; a table of several repeats no row that is the same in all of them."""
+    body = [
+        (
+            text("*" if row.differs else " ", "bold yellow"),
+            text(row.name, "bold" if row.differs else ""),
+            *(text(shortened(value, 3 * _COLUMN)) for value in row.values[part]),
+        )
+        for row in rows
+        if row.differs or not differing
+    ]
+    table = plain_table((" ", "option", *heads), body)
+    table.columns[1].max_width = _NAME
+    return table
+
+
 def _fitting(heads: Sequence[str], rows: Sequence[ComparedValue], width: int) -> list[slice]:
     """Columns in as few tables as fit; a long value wraps and takes no more than others."""
-    used = 5 + max((len(row.name) for row in rows), default=0)
+    used = 5 + min(_NAME, max((len(row.name) for row in rows), default=0))
     parts: list[slice] = []
     start, taken = 0, used
     for index, head in enumerate(heads):

@@ -135,7 +135,7 @@ def render(audit: Audit, target: Target, shown: Shown, runs: Runs | None = None)
         case "sarif" | "github" | "junit" | "csv":
             from sgl_audit.cli.ci_reports import ci_report
 
-            return ci_report(audit, target.form, shown.source, shown.fail_on)
+            return ci_report(audit, target.form, shown.source, shown.fail_on, runs)
     from sgl_audit.cli.output import on_terminal
     from sgl_audit_reports.terminal import render_audit
 

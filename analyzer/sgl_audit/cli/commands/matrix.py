@@ -12,6 +12,7 @@ from sgl_audit.cli.parsing import AssumingCommand
 from sgl_audit.errors import UsageError
 
 if TYPE_CHECKING:
+    from sgl_audit.cli.joining import Runs
     from sgl_audit.cli.output import Target
     from sgl_audit.model.report import Audit
 
@@ -70,7 +71,7 @@ def command(
             raise UsageError(f"{empty[0]} has no choices, so that there is nothing to tabulate")
     runs = read_runs(evidence, audit.source.distribution.version, audit.capabilities)
     output.write(
-        targets, lambda target: with_runs(render(audit, target, color), target, runs, color)
+        targets, lambda target: with_runs(render(audit, target, color, runs), target, runs, color)
     )
     return completeness(audit.facts.diagnostics)
 
@@ -80,7 +81,7 @@ def _has_cells(audit: Audit, name: str) -> bool:
     return any(cell.option.replace("-", "_") == wanted for cell in audit.cells)
 
 
-def render(audit: Audit, target: Target, color: str) -> str:
+def render(audit: Audit, target: Target, color: str, runs: Runs | None = None) -> str:
     """The matrix in the form of the target."""
     if target.form == "json":
         from sgl_audit.cli.parts import part_of_audit
@@ -89,7 +90,7 @@ def render(audit: Audit, target: Target, color: str) -> str:
     if target.form == "csv":
         from sgl_audit_reports.ci import matrix_to_csv
 
-        return matrix_to_csv(audit)
+        return matrix_to_csv(audit, runs)
     from sgl_audit.cli.output import on_terminal
     from sgl_audit_reports.terminal import render_matrix
 

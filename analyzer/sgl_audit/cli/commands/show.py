@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -18,6 +19,7 @@ from sgl_audit.cli import options
 @options.arch_option
 @options.opening_options
 @options.working_options
+@click.option("--details", "--all", "details", is_flag=True, help="Every place, with its source.")
 @options.color_option
 def command(
     words: tuple[str, ...],
@@ -26,6 +28,7 @@ def command(
     cache_dir: Path | None,
     jobs: int,
     no_progress: bool,
+    details: bool,
     color: str,
 ) -> int:
     """Show everything about NAME, an option or flag, a choice, a gate, an enum, a choice list or
@@ -46,12 +49,12 @@ def command(
         tree, facts = read(source, archs, choosing.Opening(offline, cache_dir), jobs, feedback)
     names = choosing.names_of(choosing.chosen(archs))
     facts = server_facts(tree, facts)
-    pages = find_pages(Subject(tree, facts, names or ALL_CAPABILITIES, bool(names)), name)
+    pages = find_pages(Subject(tree, facts, names or ALL_CAPABILITIES, bool(names), details), name)
     target = output.Target(output.TERMINAL, output.STDOUT)
     output.write(
         (target,),
         lambda one: "\n".join(
-            output.on_terminal(lambda c, page=page: render_show(page, c), one.path, color)  # type: ignore[misc]
+            output.on_terminal(partial(render_show, page, details=details), one.path, color)
             for page in pages
         ),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -23,6 +24,7 @@ from sgl_audit.cli.parsing import AssumingCommand
 @options.transformers_option
 @options.opening_options
 @options.working_options
+@click.option("--details", "--all", "details", is_flag=True, help="Every place, with its source.")
 @options.color_option
 def command(
     words: tuple[str, ...],
@@ -34,6 +36,7 @@ def command(
     cache_dir: Path | None,
     jobs: int,
     no_progress: bool,
+    details: bool,
     color: str,
 ) -> int:
     """Tell which launches make OPTION become VALUE on each capability: by flag, by default, by a
@@ -75,13 +78,14 @@ def command(
             )
         )
     pages = [
-        reverse_page(Subject(tree, facts, (name,), True), option, value, found) for name in names
+        reverse_page(Subject(tree, facts, (name,), True, details), option, value, found)
+        for name in names
     ]
     target = output.Target(output.TERMINAL, output.STDOUT)
     output.write(
         (target,),
         lambda one: "\n".join(
-            output.on_terminal(lambda c, page=page: render_show(page, c), one.path, color)  # type: ignore[misc]
+            output.on_terminal(partial(render_show, page, details=details), one.path, color)
             for page, _ in pages
         ),
     )

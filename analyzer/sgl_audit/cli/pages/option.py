@@ -7,6 +7,7 @@ from sgl_audit.audit.notes import read_notes
 from sgl_audit.audit.show import capability_sections
 from sgl_audit.cli.pages.rows import (
     decision_rows,
+    places,
     rejection_rows,
     value,
     when,
@@ -30,15 +31,13 @@ def option_page(subject: Subject, option: Option) -> ShowPage:
     rejections = [item for item in facts.rejections if option.name in item.options]
     sections = (
         _definition(option),
+        *capability_sections(base, option, subject.capabilities, subject.named),
+        places("Set at", decision_rows(subject, setting), _NOTHING_SETS),
+        places("Refused at", rejection_rows(subject, rejections), "nothing refuses a value of it"),
+        places("Read to choose code at", decision_rows(subject, reading)),
         _choices(subject, option),
         _enums(subject, option),
         _variables(subject, option),
-        ShowSection("Set at", (), decision_rows(subject, setting), _NOTHING_SETS),
-        ShowSection(
-            "Refused at", (), rejection_rows(subject, rejections), "nothing refuses a value of it"
-        ),
-        ShowSection("Read to choose code at", (), decision_rows(subject, reading)),
-        *capability_sections(base, option, subject.capabilities),
     )
     return ShowPage(option.name, "option", option.help or "", sections, option.place)
 
@@ -70,14 +69,15 @@ def _choices(subject: Subject, option: Option) -> ShowSection:
     for item in option.choices:
         choice = by_value.get(item)
         note = (choice.note or "") if choice else ""
-        guard = "" if choice is None or choice.guard == ALWAYS else when(choice.guard)
+        guard = "" if choice is None or choice.guard == ALWAYS else when(subject, choice.guard)
         rows.append(ShowRow((value(item), note, guard), choice.place if choice else None))
     if known is not None:
         rows += [
             ShowRow((f"extended through {point.name}",), point.place)
             for point in known.extension_points
         ]
-    title = f"Choices ({option.choice_list})" if option.choice_list else "Choices"
+    listed = f", from {option.choice_list}" if option.choice_list else ""
+    title = f"Choices{listed}"
     return ShowSection(title, ("value", "note", "when"), tuple(rows))
 
 

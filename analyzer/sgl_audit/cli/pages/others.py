@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
-from sgl_audit.cli.pages.rows import decision_rows, gate_rows, rejection_rows, value, when
+from sgl_audit.audit.deciding import ground
+from sgl_audit.audit.notes import read_notes
+from sgl_audit.audit.show import choice_state
+from sgl_audit.cli.pages.rows import (
+    decision_rows,
+    gate_rows,
+    places,
+    rejection_rows,
+    value,
+    when,
+)
 from sgl_audit.cli.pages.subject import SETTING, Subject, enums_of
-from sgl_audit.model.facts import BackendEnum, ChoiceList, EnvironmentVariable, Gate, GateForm
+from sgl_audit.model.facts import (
+    BackendEnum,
+    ChoiceList,
+    EnvironmentVariable,
+    Gate,
+    GateForm,
+    Option,
+)
 from sgl_audit.model.guard import ALWAYS, Guard, atoms
 from sgl_audit.model.report import ShowPage, ShowRow, ShowSection
 
@@ -13,9 +30,7 @@ def choice_page(subject: Subject, name: str) -> ShowPage:
     """Everything about one value, whatever options have it."""
     facts = subject.facts
     options = [o for o in facts.options if name in map(str, o.choices or ())]
-    rows = tuple(
-        ShowRow((o.name, "the default" if str(o.default) == name else ""), o.place) for o in options
-    )
+    rows = _choosing(subject, options, name)
     members = tuple(
         ShowRow((f"{e.name}.{m.name}",), m.place)
         for e in facts.enums
@@ -27,13 +42,32 @@ def choice_page(subject: Subject, name: str) -> ShowPage:
     reading = [item for item in found if item.kind not in SETTING]
     refusing = [r for r in facts.rejections if mentions(r.guard, name) or name in r.message]
     sections = (
-        ShowSection("Choice of", ("option", ""), rows, "no option has it as a choice"),
+        ShowSection(
+            "Choice of", ("option", _state_head(subject)), rows, "no option has it as a choice"
+        ),
         ShowSection("Enum members", ("member",), members),
-        ShowSection("Set at", (), decision_rows(subject, setting), "no place sets it"),
-        ShowSection("Refused at", (), rejection_rows(subject, refusing)),
-        ShowSection("Read to choose code at", (), decision_rows(subject, reading)),
+        places("Set at", decision_rows(subject, setting), "no place sets it"),
+        places("Refused at", rejection_rows(subject, refusing)),
+        places("Read to choose code at", decision_rows(subject, reading)),
     )
     return ShowPage(name, "choice", "", sections, rows[0].place if len(rows) == 1 else None)
+
+
+def _state_head(subject: Subject) -> str:
+    return f"state on {subject.capabilities[0]}" if len(subject.capabilities) == 1 else "state"
+
+
+def _choosing(subject: Subject, options: list[Option], name: str) -> tuple[ShowRow, ...]:
+    """The options that have a value as a choice, and its state where one capability is asked."""
+    if len(subject.capabilities) != 1:
+        return tuple(
+            ShowRow((o.name, "default" if str(o.default) == name else ""), o.place) for o in options
+        )
+    base = ground(subject.facts, read_notes(subject.tree, subject.facts))
+    capability = subject.capabilities[0]
+    return tuple(
+        ShowRow((o.name, choice_state(base, o, name, capability).value), o.place) for o in options
+    )
 
 
 def gate_page(subject: Subject, gate: Gate) -> ShowPage:
@@ -45,8 +79,8 @@ def gate_page(subject: Subject, gate: Gate) -> ShowPage:
     refusing = [item for item in facts.rejections if mentions(item.guard, name)]
     sections = (
         ShowSection("Capabilities", ("", "", ""), gate_rows(subject, gate)),
-        ShowSection("Decides at", (), decision_rows(subject, decisions), "no decision asks it"),
-        ShowSection("Refuses at", (), rejection_rows(subject, refusing)),
+        places("Decides at", decision_rows(subject, decisions), "no decision asks it"),
+        places("Refuses at", rejection_rows(subject, refusing)),
     )
     return ShowPage(gate.name, f"gate, {gate.form.value}", "", sections, gate.place)
 
@@ -67,7 +101,7 @@ def enum_page(subject: Subject, enum: BackendEnum) -> ShowPage:
         ShowSection("Members", ("name", "value", ""), members),
         ShowSection("Values of", ("option",), options, "no option is named like it"),
         ShowSection("Predicates", ("name",), predicates),
-        ShowSection("Set at", (), decision_rows(subject, using)),
+        places("Set at", decision_rows(subject, using)),
     )
     summary = "other values become members through _missing_" if enum.has_missing else ""
     return ShowPage(enum.name, "enum", summary, sections, enum.place)
@@ -76,7 +110,7 @@ def enum_page(subject: Subject, enum: BackendEnum) -> ShowPage:
 def list_page(subject: Subject, item: ChoiceList) -> ShowPage:
     """Everything about one choice list."""
     rows = tuple(
-        ShowRow((value(c.value), c.note or "", "" if c.guard == ALWAYS else when(c.guard)), c.place)
+        ShowRow((value(c.value), c.note or "", _guard(subject, c.guard)), c.place)
         for c in item.choices
     )
     points = tuple(ShowRow((point.name,), point.place) for point in item.extension_points)
@@ -103,11 +137,15 @@ def variable_page(subject: Subject, item: EnvironmentVariable) -> ShowPage:
     refusing = [r for r in facts.rejections if mentions(r.guard, item.name)]
     sections = (
         ShowSection("Definition", ("", ""), tuple(rows)),
-        ShowSection("Read at", (), tuple(ShowRow((), place) for place in item.reads)),
-        ShowSection("Decides at", (), decision_rows(subject, decisions)),
-        ShowSection("Refuses at", (), rejection_rows(subject, refusing)),
+        places("Read at", tuple(ShowRow((), place) for place in item.reads)),
+        places("Decides at", decision_rows(subject, decisions)),
+        places("Refuses at", rejection_rows(subject, refusing)),
     )
     return ShowPage(item.name, "environment variable", item.note or "", sections, item.place)
+
+
+def _guard(subject: Subject, guard: Guard) -> str:
+    return "" if guard == ALWAYS else when(subject, guard)
 
 
 def mentions(guard: Guard, name: str) -> bool:

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sgl_audit.audit.wording import condition_text
 from sgl_audit.cli.pages.subject import Subject
 from sgl_audit.model.facts import Decision, DecisionKind, Gate, Rejection
-from sgl_audit.model.guard import ALWAYS, And, Atom, Guard, Not, atoms, text_of
-from sgl_audit.model.report import Excerpt, ShowRow
+from sgl_audit.model.guard import ALWAYS, Guard, atoms, text_of, unowned
+from sgl_audit.model.report import Excerpt, ShowRow, ShowSection
 from sgl_audit.model.source import Place
 from sgl_audit.syntax.excerpt import excerpt
 from sgl_audit_reports.common.names import capability_range
-from sgl_audit_reports.common.text import clipped, plural, value_text
+from sgl_audit_reports.common.text import clipped, value_text
 
 _GUARD_LENGTH = 240
 _MESSAGE_LENGTH = 160
 _STATEMENT_LINES = 4
+_PLACES = 5
 
 
 def decision_rows(subject: Subject, decisions: Iterable[Decision]) -> tuple[ShowRow, ...]:
     """Where a value is given or read: value, condition, statement."""
     return tuple(
         ShowRow(
-            (said(item), when(item.guard), f"in {item.function}"),
+            (said(item), when(subject, item.guard), f"in {item.function}"),
             item.place,
             statement(subject, item.place),
         )
@@ -44,7 +46,7 @@ def rejection_rows(subject: Subject, rejections: Iterable[Rejection]) -> tuple[S
         ShowRow(
             (
                 f"{item.exception}: {clipped(' '.join(item.message.split()), _MESSAGE_LENGTH)}",
-                when(item.guard),
+                when(subject, item.guard),
                 f"in {item.function}",
             ),
             item.place,
@@ -55,24 +57,21 @@ def rejection_rows(subject: Subject, rejections: Iterable[Rejection]) -> tuple[S
     )
 
 
-def when(guard: Guard) -> str:
-    """A condition in few words: what an `elif` chain merely excludes is left out first."""
+def when(subject: Subject, guard: Guard) -> str:
+    """A condition: in few words, or as the source has it where details are wanted."""
     if guard == ALWAYS:
         return "always"
-    text = text_of(guard)
-    if len(text) <= _GUARD_LENGTH or not isinstance(guard, And):
-        return f"when {clipped(text, _GUARD_LENGTH)}"
-    kept = [part for part in guard.parts if not _excluded(part)]
-    dropped = len(guard.parts) - len(kept)
-    short = text_of(And(tuple(kept))) if kept else text
-    more = f" and {plural(dropped, 'condition')} more" if kept and dropped else ""
-    return f"when {clipped(short, _GUARD_LENGTH)}{more}"
+    if subject.details:
+        return f"when {' '.join(text_of(guard).split())}"
+    whole = unowned(text_of(guard))
+    # What merely excludes is counted only where the whole is too long to read.
+    short = whole if len(whole) <= _GUARD_LENGTH else condition_text(guard)
+    return f"when {clipped(short, _GUARD_LENGTH)}"
 
 
-def _excluded(part: Guard) -> bool:
-    return isinstance(part, Not) and not (
-        isinstance(part.part, Atom) and part.part.capabilities is not None
-    )
+def places(heading: str, rows: tuple[ShowRow, ...], empty: str = "") -> ShowSection:
+    """A section of places in the source: a first look needs few of them."""
+    return ShowSection(heading, (), rows, empty, _PLACES)
 
 
 def size(guard: Guard) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sgl_audit.model.facts import BackendEnum, DecisionKind, Facts, Option
 from sgl_audit.model.guard import Guard, holds_on
 from sgl_audit.model.source import SourceTree
+from sgl_audit_reports.common.names import capability_range
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # A dispatch reads a value to choose code; the other kinds give it one.
@@ -21,12 +23,18 @@ class Subject:
 
     Attributes:
         narrowed: whether the user named the capabilities.
+        details: whether conditions are wanted in full.
     """
 
     tree: SourceTree
     facts: Facts
     capabilities: tuple[str, ...]
     narrowed: bool
+    details: bool = False
+
+    def named(self, capabilities: Sequence[str]) -> str:
+        """Some of the capabilities in few words."""
+        return capability_range(capabilities, self.capabilities)
 
     def possible(self, guard: Guard) -> bool:
         """Whether a place can be reached on any of the capabilities."""
