@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sgl_audit.model.report import Advice, FamilyRow
+from sgl_audit.model.verdict import ValueVerdict, Verdict
 from sgl_audit_reports.common.families import (
     Standing,
     capability_overview,
@@ -23,6 +24,10 @@ ROW = FamilyRow("Llama FP8", "Llama", "FP8", "sm120", "ok")
 FLAGS = ("--attention-backend triton",)
 
 
+def judged(verdict: Verdict) -> FamilyRow:
+    return replace(ROW, verdicts=(ValueVerdict("attention_backend", "x", "sm120", verdict),))
+
+
 @pytest.mark.parametrize(
     ("row", "advice", "expected"),
     [
@@ -30,6 +35,13 @@ FLAGS = ("--attention-backend triton",)
         (ROW, (Advice("sm120", "Llama FP8", (), (), True),), Standing.SAFE),
         (ROW, (Advice("sm120", "Llama FP8", FLAGS, (), True),), Standing.NOT_SAFE),
         (ROW, (Advice("sm120", "Llama FP8", (), (), False),), Standing.NOT_SAFE),
+        (judged(Verdict.SLOW), (Advice("sm120", "Llama FP8", FLAGS, (), True),), Standing.SAFE),
+        # That other flags work does not make a default work of which nothing is known.
+        (
+            judged(Verdict.UNKNOWN),
+            (Advice("sm120", "Llama FP8", FLAGS, (), True),),
+            Standing.NO_FAULT,
+        ),
         (ROW, (Advice("sm120", "another", FLAGS, (), True),), Standing.NO_FAULT),
         (replace(ROW, outcome="refused"), (), Standing.NOT_SAFE),
         (replace(ROW, outcome="unknown"), (), Standing.UNKNOWN),
