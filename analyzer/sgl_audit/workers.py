@@ -6,7 +6,10 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
@@ -38,25 +41,6 @@ def ended_with_work() -> Iterator[None]:
         raise
 
 
-@contextmanager
-def at_work(
-    count: int,
-    begin: Callable[..., None],
-    given: tuple[object, ...],
-    work: Callable[[_Task], _Result],
-    tasks: Iterable[_Task],
-) -> Iterator[Iterator[_Result]]:
-    """Processes that work on tasks while the program does other things; the results, in order.
-
-    Args:
-        begin: called first in each process, with what is `given`.
-    """
-    from concurrent.futures import ProcessPoolExecutor
-
-    with ProcessPoolExecutor(count, initializer=begin, initargs=given) as pool, ended_with_work():
-        yield pool.map(work, tasks)
-
-
 def begin_worker() -> None:
     """To be called first in each worker: the program alone decides how it ends.
 
@@ -75,6 +59,49 @@ def begin_worker() -> None:
         Thread(target=_end_with, args=(program.join,), daemon=True).start()
 
 
+def begin_in(folder: str) -> None:
+    """As `begin_worker`, with temporary files in a folder that the program itself removes.
+
+    A worker that is ended at once removes nothing.
+    """
+    import tempfile
+
+    begin_worker()
+    tempfile.tempdir = folder
+
+
 def _end_with(wait: Callable[[], None]) -> None:
     wait()
     os._exit(1)
+
+
+@contextmanager
+def pool_of(
+    count: int, begin: Callable[..., None] = begin_worker, given: tuple[object, ...] = ()
+) -> Iterator[ProcessPoolExecutor]:
+    """Processes that end with the work, however that ends.
+
+    Args:
+        begin: called first in each, with what is `given`; it has to call `begin_worker`.
+    """
+    from concurrent.futures import ProcessPoolExecutor
+
+    with ProcessPoolExecutor(count, initializer=begin, initargs=given) as pool, ended_with_work():
+        yield pool
+
+
+@contextmanager
+def at_work(
+    work: Callable[[_Task], _Result],
+    tasks: Iterable[_Task],
+    count: int = 1,
+    begin: Callable[..., None] = begin_worker,
+    given: tuple[object, ...] = (),
+) -> Iterator[Iterator[_Result]]:
+    """Processes that work on tasks while the program does other things; the results, in order.
+
+    Args:
+        count: of processes; begin, given: as for `pool_of`.
+    """
+    with pool_of(count, begin, given) as pool:
+        yield pool.map(work, tasks)

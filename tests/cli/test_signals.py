@@ -16,7 +16,7 @@ import pytest
 
 from sgl_audit.cli.signals import ending_signals
 
-from .conftest import TREE
+from .conftest import FIXTURES, TREE
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 
@@ -44,11 +44,15 @@ def start(tmp_path: Path, *arguments: str) -> subprocess.Popen[str]:
 AUDIT = (TREE, "--arch", "sm120", "--offline", "--no-progress")
 
 
+DIFF = ("diff", str(FIXTURES / "flat_2025"), TREE, "--arch", "sm120", "--offline", "--no-progress")
+
+
+@pytest.mark.parametrize("command", [AUDIT, DIFF], ids=["audit", "diff"])
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 @pytest.mark.parametrize("share", [0.2, 0.6])
-def test_at_any_moment(tmp_path: Path, name: str, share: float) -> None:
+def test_at_any_moment(tmp_path: Path, name: str, share: float, command: tuple[str, ...]) -> None:
     number = getattr(signal, name)
-    program = start(tmp_path, *AUDIT)
+    program = start(tmp_path, *command, "--jobs", "4")
     # Once it stands in click it has been set up; how long that takes depends on the machine.
     children = psutil.Process(program.pid)
     while children.cpu_times().user < 0.35 + share and program.poll() is None:

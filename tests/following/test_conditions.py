@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from sgl_audit.audit.verdicts.judge import unmet
 from sgl_audit.audit.verdicts.recommend import with_flags
 from sgl_audit.audit.verdicts.settings import Setting
 from sgl_audit.evaluate.following.follower import shortest
 from sgl_audit.evaluate.following.libraries import kernel_of
+from sgl_audit.model.paths import KernelCall, LayerPath, Site
+from sgl_audit.model.source import Place
 from sgl_audit.model.verdict import ValueVerdict, Verdict, worst
 
 A, B = ("a",), ("b",)
@@ -63,3 +68,12 @@ def test_the_worst_verdict_counts() -> None:
 def test_a_verdict_without_ground_gives_no_reason() -> None:
     row = ValueVerdict("x", "a", "sm120", Verdict.UNKNOWN)
     assert row.reason == "" and row.place is None
+
+
+def test_what_runs_before_a_kernel_is_not_the_kernel() -> None:
+    dispatch = KernelCall("triton", "fused_moe_dispatch_index_triton_kernel", Place("a.py", 1))
+    path = LayerPath(Site.EXPERTS, "FusedMoE", "Mxfp4MoEMethod", None, calls=(dispatch,))
+    assert unmet(path, "deep_gemm")
+    assert not unmet(path, "triton")
+    gemm = KernelCall("deep_gemm", "deep_gemm.m_grouped_fp8_gemm_nt_contiguous", Place("a.py", 2))
+    assert not unmet(replace(path, calls=(dispatch, gemm)), "deep_gemm")

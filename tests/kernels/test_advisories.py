@@ -249,6 +249,24 @@ def test_old_and_new_name_of_sparse_attention(option: str) -> None:
     assert hits[0].reason.startswith("library version unknown: flashinfer-python")
 
 
+@pytest.mark.parametrize(
+    ("release", "state"), [("0.5.17", STATE.OUTSIDE), ("0.5.20", STATE.APPLIES)]
+)
+def test_grouped_deep_gemm_counts_where_sglang_lets_it_run(release: str, state: HitState) -> None:
+    # 0.5.15 and 0.5.17 switch DeepGEMM off on SM120, whatever the library can do.
+    hits = matching(
+        PACKAGED,
+        option="moe_runner_backend",
+        value="deep_gemm",
+        capability="sm120",
+        pins={"sgl-deep-gemm": "0.1.5.post1"},
+        sglang_version=release,
+        facts={},
+    )
+    found = {hit.advisory.id: hit.state for hit in hits}
+    assert found["deep-gemm-grouped-on-sm12x"] is state
+
+
 def test_applying_and_worst_come_first() -> None:
     hits = matching(
         PACKAGED,

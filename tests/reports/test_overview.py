@@ -26,6 +26,10 @@ OPEN = ValueVerdict("moe_runner_backend", "auto", "sm120", Verdict.UNKNOWN)
 WORKS = ValueVerdict("moe_runner_backend", "triton", "sm120", Verdict.WORKS)
 
 
+def judged(verdict: Verdict) -> FamilyRow:
+    return replace(ROW, verdicts=(ValueVerdict("attention_backend", "x", "sm120", verdict),))
+
+
 @pytest.mark.parametrize(
     ("row", "advice", "expected"),
     [
@@ -33,6 +37,13 @@ WORKS = ValueVerdict("moe_runner_backend", "triton", "sm120", Verdict.WORKS)
         (ROW, (Advice("sm120", "Llama FP8", (), (), True),), Standing.SAFE),
         (ROW, (Advice("sm120", "Llama FP8", FLAGS, (), True),), Standing.NOT_SAFE),
         (ROW, (Advice("sm120", "Llama FP8", (), (), False),), Standing.NOT_SAFE),
+        (judged(Verdict.SLOW), (Advice("sm120", "Llama FP8", FLAGS, (), True),), Standing.SAFE),
+        # That other flags work does not make a default work of which nothing is known.
+        (
+            judged(Verdict.UNKNOWN),
+            (Advice("sm120", "Llama FP8", FLAGS, (), True),),
+            Standing.NO_FAULT,
+        ),
         (ROW, (Advice("sm120", "another", FLAGS, (), True),), Standing.NO_FAULT),
         (replace(ROW, outcome="refused"), (), Standing.NOT_SAFE),
         (replace(ROW, outcome="unknown"), (), Standing.UNKNOWN),

@@ -10,7 +10,7 @@ from sgl_audit.answers.traced import note, noted
 from sgl_audit.evaluate.reading import EvaluatedOption, Reader
 from sgl_audit.model.facts import JsonValue, Scalar
 from sgl_audit.model.source import Diagnostic, Place, SourceTree
-from sgl_audit.workers import at_work, begin_worker
+from sgl_audit.workers import at_work
 
 Cells = dict[str, bool | None]
 
@@ -70,7 +70,7 @@ def evaluated(
     def make(reading: SourceTree) -> Evaluated:
         if jobs <= 1:
             return _evaluate(reading, wanted, say)
-        with at_work(1, begin_worker, (), _evaluate_with_notes, [(reading, wanted)]) as results:
+        with at_work(_evaluate_with_notes, [(reading, wanted)]) as results:
             found, read = next(results)
         note(reading, read)
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import nullcontext
@@ -23,6 +24,7 @@ from sgl_audit.review.history import history
 from sgl_audit.review.launches import Side
 from sgl_audit.review.snapshots import Snapshot, snapshot
 from sgl_audit.source.releases import Found, releases_between
+from sgl_audit.workers import begin_in, pool_of
 
 
 def follow(
@@ -47,7 +49,10 @@ def follow(
     reader = Reading(capabilities, opening, feedback)
     ends = [found[0], found[-1]]
     at_hand = [item for item in found if item.here or every or item in ends]
-    with ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext() as pool:
+    with (
+        tempfile.TemporaryDirectory(prefix="sgl-audit-") as folder,
+        pool_of(jobs, begin_in, (folder,)) if jobs > 1 else nullcontext() as pool,
+    ):
         reader.start(at_hand, pool)
         name = _known(option, reader, ends)
         return history(found, name, capabilities, reader.take, every=every)

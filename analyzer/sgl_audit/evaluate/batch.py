@@ -55,7 +55,7 @@ def started_many(
     chunks = _chunks(order, launches)
     asked = [[launches[index] for index in chunk] for chunk in chunks]
     count = worker_count(jobs, len(chunks))
-    with at_work(count, _start, (tree, libraries), _work, asked) as results:
+    with at_work(_work, asked, count, _start, (tree, libraries)) as results:
         yield lambda progress: _in_order(_gathered(tree, chunks, results), order, progress)
 
 

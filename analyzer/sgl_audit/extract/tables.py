@@ -13,7 +13,7 @@ from sgl_audit.extract.machine.world import MachineTable
 from sgl_audit.extract.names import bytes_or_nothing
 from sgl_audit.memory import uncollected
 from sgl_audit.model.source import SourceTree
-from sgl_audit.workers import at_work, begin_worker
+from sgl_audit.workers import at_work
 
 Asked = tuple[tuple[str, ...], tuple[Machine, ...], Mapping[str, Entry], tuple[str, ...]]
 
@@ -39,7 +39,7 @@ def machine_table(
     def make(reading: SourceTree) -> MachineTable:
         if jobs <= 1:
             return _table(reading, asked)
-        with at_work(1, begin_worker, (), _table_with_notes, [(reading, asked)]) as results:
+        with at_work(_table_with_notes, [(reading, asked)]) as results:
             table, read = next(results)
         note(reading, read)
         return table

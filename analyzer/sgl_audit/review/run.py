@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 
 from sgl_audit.answers import AnswerStore
@@ -34,6 +34,7 @@ from sgl_audit.review.unread import believable
 from sgl_audit.review.values import value_changes
 from sgl_audit.source.key import content_key
 from sgl_audit.version import __version__
+from sgl_audit.workers import at_work, begin_in
 
 Assume = tuple[tuple[str, str], ...]
 
@@ -145,11 +146,14 @@ def audits(work: Work) -> tuple[Audit, Audit]:
     """Both audits; side by side where there are processes for it."""
     if work.jobs <= 1:
         return _audit(work.old, work, 1), _audit(work.new, work, 1, work.progress)
-    with ProcessPoolExecutor(1) as pool:
-        arguments = (work.old, work.capabilities, work.assume, max(1, work.jobs // 2), work.store)
-        waiting = pool.submit(_audit_alone, *arguments)
-        new = _audit(work.new, work, max(1, work.jobs // 2), work.progress)
-        return waiting.result(), new
+    jobs = max(1, work.jobs // 2)
+    asked = (work.old, work.capabilities, work.assume, jobs, work.store)
+    with (
+        tempfile.TemporaryDirectory(prefix="sgl-audit-") as folder,
+        at_work(_audit_alone, [asked], begin=begin_in, given=(folder,)) as results,
+    ):
+        new = _audit(work.new, work, jobs, work.progress)
+        return next(results), new
 
 
 def _audit(side: Side, work: Work, jobs: int, progress: Progress | None = None) -> Audit:
@@ -165,12 +169,9 @@ def _audit(side: Side, work: Work, jobs: int, progress: Progress | None = None) 
 
 
 def _audit_alone(
-    side: Side,
-    capabilities: tuple[str, ...],
-    assume: Assume,
-    jobs: int,
-    store: AnswerStore | None,
+    asked: tuple[Side, tuple[str, ...], Assume, int, AnswerStore | None],
 ) -> Audit:
+    side, capabilities, assume, jobs, store = asked
     return run_audit(
         side.tree,
         capabilities=capabilities,

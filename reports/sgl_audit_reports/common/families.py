@@ -85,8 +85,9 @@ def standing_of(row: FamilyRow, advice: Sequence[Advice], errors: frozenset[str]
         return Standing.NOT_SAFE
     if row.outcome != "ok":
         return Standing.UNKNOWN
-    # What is safe with flags says nothing of the launch without them.
-    safe = any(item.safe and not item.flags for item in own)
+    # What is safe with flags says nothing of the default, where that is not known to work itself.
+    known = bool(row.verdicts) and all(item.verdict.good for item in row.verdicts)
+    safe = any(item.safe and (known or not item.flags) for item in own)
     return Standing.SAFE if safe else Standing.NO_FAULT
 
 

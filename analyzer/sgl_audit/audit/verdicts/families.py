@@ -102,7 +102,7 @@ def _each(
     bare = replace(knowledge, _reader=None, _known={})
     # No worker is then left with the largest alone at the end.
     largest_first = sorted(tasks, key=lambda task: -len(task.members))
-    with at_work(workers, _start, (tree, libraries, bare), _work, largest_first) as results:
+    with at_work(_work, largest_first, workers, _start, (tree, libraries, bare)) as results:
         yield _gathered(tree, results)
 
 

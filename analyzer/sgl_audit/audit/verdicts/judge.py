@@ -111,6 +111,9 @@ def _path(
     unseen = not path.refused and not any(map(decisive, path.calls))
     # Where nothing of the kernel itself was seen, what advisories say of the back end still counts.
     said = any(ground.kind is GroundKind.ADVISORY for ground in grounds)
+    if not unseen and not path.refused and unmet(path, real):
+        # Kernels before it were met: what is known of those is not known of it.
+        unseen, said = True, bool(asked.hits(real))
     if unseen and not (said and path.method):
         grounds.append(_untold(path))
     verdict = max((g.says for g in grounds), key=ORDER.index, default=Verdict.UNKNOWN)
@@ -168,6 +171,11 @@ def _open(call: KernelCall, asked: Asked) -> Ground:
         why = f"{call.library} is prebuilt or not read, and no advisory speaks of it"
     text = f"nothing says that {call.function} has a kernel for {asked.capability}: {why}"
     return Ground(GroundKind.LIBRARY, Verdict.UNKNOWN, text, call.place, call.library, call)
+
+
+def unmet(path: LayerPath, value: str) -> bool:
+    """Whether a choice is named as its library is, and no call of that library was met."""
+    return value in LIBRARIES and all(call.library != value for call in path.calls)
 
 
 def _untold(path: LayerPath) -> Ground:
