@@ -66,10 +66,14 @@ def names_of(pairs: Iterable[Pair]) -> tuple[str, ...]:
 
 
 def open_tree(spec: str | None, opening: Opening, feedback: Feedback) -> SourceTree:
-    """The SGLang tree."""
-    return api.open_source(
+    """The SGLang tree; what it lacks of its code is said."""
+    from sgl_audit.cli.unread import tell_unread
+
+    tree = api.open_source(
         spec, offline=opening.offline, cache_dir=opening.cache_dir, notify=feedback.notify
     )
+    tell_unread(tree.info.diagnostics, feedback)
+    return tree
 
 
 def open_beside(

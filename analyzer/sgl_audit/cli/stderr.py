@@ -40,6 +40,7 @@ class Feedback:
         self._start = time.monotonic()
         self._drawn = 0.0
         self._bar: Progress | None = None
+        self._said: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -53,7 +54,10 @@ class Feedback:
         self.clear()
 
     def notify(self, text: str) -> None:
-        """Say one line, above no leftover of a bar."""
+        """Say one line, above no leftover of a bar, and none twice."""
+        if text in self._said:
+            return
+        self._said.add(text)
         self.clear()
         say(text)
 

@@ -20,7 +20,8 @@ def tell_unread(diagnostics: Sequence[Diagnostic], feedback: Feedback) -> None:
     """Say which files are missing from the answer, and why."""
     found = unread(diagnostics)
     for item in found[:_SHOWN]:
-        feedback.notify(f"{item.place}: {item.message}; the answer lacks what this file says")
+        message = item.message.rstrip(".")
+        feedback.notify(f"{item.place}: {message}; the answer lacks what this file says")
     if len(found) > _SHOWN:
         feedback.notify(f"{len(found) - _SHOWN} more files could not be read")
 

@@ -71,6 +71,7 @@ def extract(
     with uncollected():
         index = build_index(tree, files, machines, store, jobs)
         contents, diagnostics = _contents(tree, files)
+        diagnostics = [*(item for item in tree.info.diagnostics if item.place), *diagnostics]
         found = _read(contents, index, machines, gate_values, jobs, store)
         return _assembled(found, index, diagnostics)
 

@@ -66,7 +66,7 @@ def open_folder(
     Raises:
         SourceError: the package is not there, or is too large to analyse.
     """
-    notes = Notes()
+    notes = Notes(wanted.package, f"{wanted.package}/")
     package_folder = find_package(folder, wanted)
     name = label or package_folder_label(folder)
     members = scan(package_folder, wanted, notes)
@@ -118,7 +118,7 @@ def _walk(root: Path, limits: Limits, notes: Notes) -> Iterator[tuple[str, os.Di
                 entries = sorted(islice(iterator, left + 1), key=lambda entry: entry.name)
                 left -= len(entries)
         except OSError as error:
-            notes.skip(folder, f"the folder cannot be read ({error.strerror})")
+            notes.skip(folder, f"the folder cannot be read ({error.strerror})", holds_code=True)
             continue
         if left < 0:
             raise SourceError(
@@ -135,7 +135,7 @@ def _walk(root: Path, limits: Limits, notes: Notes) -> Iterator[tuple[str, os.Di
             elif entry.name in _IGNORED_FOLDERS:
                 continue
             elif relative.count("/") >= limits.depth:
-                notes.skip(relative, f"it lies over {limits.depth} folders deep")
+                notes.skip(relative, f"it lies over {limits.depth} folders deep", holds_code=True)
             else:
                 pending.append(relative)
 
@@ -166,10 +166,9 @@ def _link_target(root: Path, relative: str, notes: Notes) -> tuple[str, os.stat_
     except (OSError, RuntimeError):
         notes.skip(relative, "it is a symbolic link that leads nowhere")
         return None
-    if not target.is_relative_to(root):
-        notes.skip(relative, "it is a symbolic link out of the package")
-        return None
-    if stat.S_ISDIR(status.st_mode):
-        notes.skip(relative, "it is a symbolic link to a folder")
+    folder = stat.S_ISDIR(status.st_mode)
+    if folder or not target.is_relative_to(root):
+        leads = "to a folder" if target.is_relative_to(root) else "out of the package"
+        notes.skip(relative, f"it is a symbolic link {leads}", holds_code=folder)
         return None
     return target.relative_to(root).as_posix(), status

@@ -79,7 +79,7 @@ def open_git(directory: Path, ref: str, wanted: Wanted) -> GitTree:
     directory = directory.resolve()
     label = f"{directory.name or directory}@{ref}"
     commit = _commit(directory, ref)
-    notes = Notes()
+    notes = Notes(wanted.package)
     try:
         members, distribution = _contents(directory, commit, wanted, label, notes)
         distribution = _with_tag_version(directory, ref, commit, distribution)

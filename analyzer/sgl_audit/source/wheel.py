@@ -80,7 +80,7 @@ def open_wheel(
     Raises:
         SourceError: not a readable wheel, a zip bomb, or a wheel of something else.
     """
-    notes = Notes()
+    notes = Notes(wanted.package)
     name = label or path.name
     path = path.resolve()
     try:
