@@ -90,7 +90,9 @@ def test_a_condition_of_the_source_is_no_family() -> None:
         when="config is not None and not runner.use_mla_backend",
     )
     view = capability_overview(samples.audit(findings=(found,)), "sm120")
-    assert next(name for _, names in view.subjects for name in names) == "moe_runner_backend"
+    assert (
+        next(name for _, names in view.subjects for name in names) == "default moe_runner_backend"
+    )
 
 
 def test_advice_pastes() -> None:
