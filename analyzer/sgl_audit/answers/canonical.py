@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from sgl_audit.source.key import digest_of
 
 
 def digest_of_value(value: object) -> str:
@@ -15,11 +16,7 @@ def digest_of_value(value: object) -> str:
     Args:
         value: scalars, collections, dataclasses, and objects whose `repr` tells their value.
     """
-    digest = hashlib.sha256()
-    for part in _Parts().of(value):
-        digest.update(part.encode("utf-8", errors="surrogatepass"))
-        digest.update(b"\0")
-    return digest.hexdigest()
+    return digest_of(_Parts().of(value))
 
 
 class _Parts:
@@ -56,7 +53,6 @@ class _Parts:
         known = self._known.get(id(value))
         if known is None:
             fields = [getattr(value, field.name) for field in dataclasses.fields(value)]
-            text = "\1".join((type(value).__name__, *self.of(fields)))
-            known = (value, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+            known = (value, digest_of((type(value).__name__, *self.of(fields))))
             self._known[id(value)] = known
         return known[1]

@@ -10,9 +10,13 @@ from typing import Any, Generic, TypeVar
 from sgl_audit.answers.keys import key_of
 from sgl_audit.answers.store import AnswerStore
 from sgl_audit.errors import SourceError
+from sgl_audit.memory import uncollected
 from sgl_audit.model.source import SourceInfo, SourceTree
+from sgl_audit.source.key import absence, content_of, digest_of
+from sgl_audit.workers import at_work
 
 _Answer = TypeVar("_Answer")
+_Asked = TypeVar("_Asked")
 _CHANGED = "changed while it was read"
 
 
@@ -61,7 +65,7 @@ class ReadTree:
         try:
             data = self._tree.read(path)
         except (KeyError, SourceError) as error:
-            self._read.setdefault(path, _missing(error))
+            self._read.setdefault(path, absence(error))
             raise
         if path not in self._read:
             self._read[path] = hashlib.sha256(data).hexdigest()
@@ -77,6 +81,24 @@ def note(tree: SourceTree, read: Mapping[str, str]) -> None:
     """Tell a tree that takes note what was read of its copy in another process."""
     if isinstance(tree, ReadTree):
         tree.note(read)
+
+
+def apart(
+    work: Callable[[SourceTree, _Asked], _Answer], tree: SourceTree, asked: _Asked
+) -> _Answer:
+    """`work(tree, asked)` in a process of its own, which gives its memory back at its end."""
+    with at_work(_with_notes, [(work, tree, asked)]) as results:
+        answer, read = next(results)
+    note(tree, read)
+    return answer
+
+
+def _with_notes(
+    given: tuple[Callable[[SourceTree, _Asked], _Answer], SourceTree, _Asked],
+) -> tuple[_Answer, dict[str, str]]:
+    work, tree, asked = given
+    with uncollected():
+        return work(tree, asked), noted(tree)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +132,7 @@ class Trace(Generic[_Answer]):
         self._store = store
         if store is None:
             return
-        listing = hashlib.sha256("\n".join(tree.files()).encode("utf-8", "surrogatepass"))
-        self._key = key_of(kind, (*parts, repr(tree.info), listing.hexdigest()))
+        self._key = key_of(kind, (*parts, tree.info, digest_of(tree.files())))
         known = store.find(self._key, _Kept)
         if known is not None and isinstance(known.answer, form) and _unchanged(tree, known.read):
             self.found = known.answer
@@ -144,15 +165,4 @@ def traced(
 
 
 def _unchanged(tree: SourceTree, read: Iterable[tuple[str, str]]) -> bool:
-    return all(_content(tree, path) == digest for path, digest in read)
-
-
-def _content(tree: SourceTree, path: str) -> str:
-    try:
-        return hashlib.sha256(tree.read(path)).hexdigest()
-    except (KeyError, SourceError) as error:
-        return _missing(error)
-
-
-def _missing(error: KeyError | SourceError) -> str:
-    return "no such file" if isinstance(error, KeyError) else f"unreadable: {error}"
+    return all(content_of(tree, path) == digest for path, digest in read)

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sgl_audit.answers import AnswerStore, traced
-from sgl_audit.answers.traced import note, noted
+from sgl_audit.answers.traced import apart
 from sgl_audit.evaluate.reading import EvaluatedOption, Reader
 from sgl_audit.model.facts import JsonValue, Scalar
 from sgl_audit.model.source import Diagnostic, Place, SourceTree
-from sgl_audit.workers import at_work
 
 Cells = dict[str, bool | None]
 
@@ -70,17 +69,13 @@ def evaluated(
     def make(reading: SourceTree) -> Evaluated:
         if jobs <= 1:
             return _evaluate(reading, wanted, say)
-        with at_work(_evaluate_with_notes, [(reading, wanted)]) as results:
-            found, read = next(results)
-        note(reading, read)
-        return found
+        return apart(_evaluate_silently, reading, wanted)
 
     return traced(store, "evaluated facts", (wanted,), tree, Evaluated, make)
 
 
-def _evaluate_with_notes(given: tuple[SourceTree, Wanted]) -> tuple[Evaluated, dict[str, str]]:
-    tree, wanted = given
-    return _evaluate(tree, wanted, lambda done: None), noted(tree)
+def _evaluate_silently(tree: SourceTree, wanted: Wanted) -> Evaluated:
+    return _evaluate(tree, wanted, lambda done: None)
 
 
 def _evaluate(tree: SourceTree, wanted: Wanted, say: Callable[[int], None]) -> Evaluated:

@@ -36,17 +36,23 @@ def digest_of(parts: Iterable[str]) -> str:
 def _stamps(tree: SourceTree) -> Iterator[str]:
     if not isinstance(tree, IndexedTree):
         for path in tree.files():
-            yield f"{path} {_content(tree, path)}"
+            yield f"{path} {content_of(tree, path)}"
         return
     for path, member in tree.members.items():
         if isinstance(tree, FolderTree) and tree.is_fresh(member):
-            yield f"{path} {member.size} {_content(tree, path)}"
+            yield f"{path} {member.size} {content_of(tree, path)}"
         else:
             yield f"{path} {member.size} {member.stamp}"
 
 
-def _content(tree: SourceTree, path: str) -> str:
+def content_of(tree: SourceTree, path: str) -> str:
+    """The digest of one file's bytes, or why there are none."""
     try:
         return hashlib.sha256(tree.read(path)).hexdigest()
-    except SourceError:
-        return "unreadable"
+    except (KeyError, SourceError) as error:
+        return absence(error)
+
+
+def absence(error: KeyError | SourceError) -> str:
+    """What stands for the digest of a file that was not read."""
+    return "no such file" if isinstance(error, KeyError) else f"unreadable: {error}"
